@@ -1,0 +1,144 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '../../../src/schema/types.js';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const LOG_FOLDER = fileURLToPath(new URL('../../../.cache/interop/', import.meta.url));
+
+/** What an engine says of a table: its version, its schema as in `metaData.schemaString`, and rows in the canonical encoding, unsorted. */
+export interface EngineRead {
+  readonly version?: number;
+  readonly schema: JsonObject;
+  readonly lines: readonly string[];
+}
+
+type Storage = Readonly<Record<string, string>>;
+
+export interface EngineWrite {
+  readonly url: string;
+  readonly schema: JsonObject;
+  readonly lines: readonly string[];
+  readonly mode?: 'append' | 'overwrite' | 'error';
+  readonly partitionBy?: readonly string[];
+}
+
+/** Live files as the log names them, for the readers that know plain Parquet alone. */
+export interface PlainFiles {
+  /** The table's folder. */
+  readonly root: string;
+  readonly schema: JsonObject;
+  readonly partitionColumns: readonly string[];
+  readonly files: readonly {
+    readonly path: string;
+    readonly partitionValues: Readonly<Record<string, string | null>>;
+  }[];
+}
+
+/** The operations of the engines that answer in `server.py`, with the types of their arguments and answers. */
+export interface Operations {
+  'deltars.describe': [
+    { url: string; version?: number; storage?: Storage },
+    JsonObject & { version: number },
+  ];
+  'deltars.read': [
+    { url: string; version?: number; columns?: readonly string[]; predicate?: string; storage?: Storage },
+    EngineRead & { version: number },
+  ];
+  'deltars.files': [{ url: string; version?: number; storage?: Storage }, readonly JsonObject[]];
+  'deltars.write': [
+    EngineWrite & {
+      predicate?: string;
+      configuration?: Readonly<Record<string, string>>;
+      checkpoint?: boolean;
+      storage?: Storage;
+    },
+    number,
+  ];
+  'deltars.checkpoint': [{ url: string; storage?: Storage }, number];
+  'deltars.cleanup': [{ url: string; storage?: Storage }, null];
+  'deltars.vacuum': [{ url: string; hours?: number; storage?: Storage }, readonly string[]];
+  'deltars.optimize': [{ url: string; storage?: Storage }, number];
+  'deltars.delete': [{ url: string; predicate?: string; storage?: Storage }, number];
+  'deltars.history': [{ url: string; limit?: number; storage?: Storage }, readonly JsonObject[]];
+  'deltars.transactionVersion': [{ url: string; appId: string; storage?: Storage }, number | null];
+  'spark.read': [{ url: string; version?: number; where?: string }, EngineRead];
+  'spark.write': [EngineWrite & { options?: Readonly<Record<string, string>> }, number];
+  'spark.sql': [{ text: string; settings?: Readonly<Record<string, string>> }, EngineRead];
+  'spark.version': [{ url: string }, number];
+  'spark.history': [{ url: string; limit?: number }, readonly JsonObject[]];
+  'spark.detail': [{ url: string }, JsonObject];
+  'spark.checkpoint': [{ url: string }, null];
+  'files.duckdb': [PlainFiles, readonly string[]];
+  'files.pyarrow': [PlainFiles, readonly string[]];
+  'files.describe': [{ path: string }, JsonObject];
+}
+
+interface Pending {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** The other engines in a child process: made on first use, one for a test run. Requests are answered in order. */
+export class Engines {
+  readonly #child: ChildProcess;
+  readonly #pending = new Map<number, Pending>();
+  #last = 0;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    createInterface({ input: child.stdout!, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) =>
+      this.#answer(line),
+    );
+    child.on('exit', (code, signal) =>
+      this.#fail(`the engines' process ended (${signal ?? code}); see ${LOG_FOLDER}engines.log`),
+    );
+    child.stdin!.on('error', () => {});
+  }
+
+  /** Makes the virtual environment where it is missing, which takes a minute, and starts the process. What the engines print goes to `.cache/interop/engines.log`. */
+  static start(): Engines {
+    const python = execFileSync(`${HERE}venv.sh`, {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      encoding: 'utf8',
+    }).trim();
+    mkdirSync(LOG_FOLDER, { recursive: true });
+    const log = openSync(`${LOG_FOLDER}engines.log`, 'w');
+    const child = spawn(python, ['-u', `${HERE}server.py`], {
+      stdio: ['pipe', 'pipe', log],
+      env: { ...process.env, TZ: 'America/Los_Angeles', PYTHONDONTWRITEBYTECODE: '1' },
+    });
+    return new Engines(child);
+  }
+
+  /** Rejects with the engine's own message. */
+  ask<Name extends keyof Operations>(name: Name, args: Operations[Name][0]): Promise<Operations[Name][1]> {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve: (result) => resolve(result as Operations[Name][1]), reject });
+      this.#child.stdin!.write(`${JSON.stringify({ id, op: name, args })}\n`);
+    });
+  }
+
+  /** Ends the process and the engines in it. */
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.stdin!.end();
+    await ended;
+  }
+
+  #answer(line: string): void {
+    const { id, result, error } = JSON.parse(line) as { id: number; result?: unknown; error?: string };
+    const pending = this.#pending.get(id)!;
+    this.#pending.delete(id);
+    if (error === undefined) pending.resolve(result);
+    else pending.reject(new Error(error));
+  }
+
+  #fail(message: string): void {
+    for (const pending of this.#pending.values()) pending.reject(new Error(message));
+    this.#pending.clear();
+  }
+}
