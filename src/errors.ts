@@ -7,9 +7,18 @@ export const ERROR_CODES = {
   APPEND_ONLY: { kind: 'table', meaning: 'The table forbids removing rows (delta.appendOnly).' },
   CLOSED: { kind: 'input', meaning: 'The runtime, table or stream was closed before the call.' },
   COMMIT_CONFLICT: { kind: 'retry', meaning: 'Another commit made this one invalid; nothing was committed.' },
-  COMMIT_STATE_UNKNOWN: { kind: 'retry', meaning: 'It could not be learned whether the commit landed; nothing was deleted.' },
-  CORRUPT_DATA_FILE: { kind: 'table', meaning: 'A data file or deletion vector does not hold what the log says.' },
-  CORRUPT_LOG: { kind: 'table', meaning: 'A file of the transaction log cannot be read as the protocol says.' },
+  COMMIT_STATE_UNKNOWN: {
+    kind: 'retry',
+    meaning: 'It could not be learned whether the commit landed; nothing was deleted.',
+  },
+  CORRUPT_DATA_FILE: {
+    kind: 'table',
+    meaning: 'A data file or deletion vector does not hold what the log says.',
+  },
+  CORRUPT_LOG: {
+    kind: 'table',
+    meaning: 'A file of the transaction log cannot be read as the protocol says.',
+  },
   FEED_UNAVAILABLE: { kind: 'table', meaning: 'The change data feed of that range cannot be given.' },
   FILE_NOT_FOUND: { kind: 'table', meaning: 'An object that the log names is not in the store.' },
   GUARD_REFUSED: { kind: 'input', meaning: 'The write would touch more than its guard allows.' },
@@ -19,19 +28,34 @@ export const ERROR_CODES = {
   INVALID_ROW: { kind: 'input', meaning: 'A row does not fit the schema of the table.' },
   INVALID_SCHEMA: { kind: 'input', meaning: 'A schema is not one that a Delta table can have.' },
   LIMIT_EXCEEDED: { kind: 'table', meaning: 'Something in the table is larger than this library will load.' },
-  NO_CREDENTIALS: { kind: 'store', meaning: 'No credentials for the object store were found, or it refused them.' },
+  NO_CREDENTIALS: {
+    kind: 'store',
+    meaning: 'No credentials for the object store were found, or it refused them.',
+  },
   NOT_A_TABLE: { kind: 'input', meaning: 'There is no Delta table at that URL.' },
   NOT_FOUND: { kind: 'store', meaning: 'The store has no object of that key.' },
   OUT_OF_MEMORY: { kind: 'retry', meaning: 'A worker ran out of memory twice on the same file.' },
-  PERMISSION_DENIED: { kind: 'store', meaning: 'The store refused the operation; the message names the permission.' },
+  PERMISSION_DENIED: {
+    kind: 'store',
+    meaning: 'The store refused the operation; the message names the permission.',
+  },
   STORE_FAILED: { kind: 'store', meaning: 'The store failed after every retry in the time allowed.' },
   STORE_TIMEOUT: { kind: 'retry', meaning: 'The store did not answer within the time allowed.' },
   STORE_UNSUPPORTED: { kind: 'store', meaning: 'The store cannot do an operation that tables need.' },
   TABLE_EXISTS: { kind: 'input', meaning: 'There is a table at that URL already.' },
   UNKNOWN_COLUMN: { kind: 'input', meaning: 'A column named is not in the schema of the table.' },
-  UNSAFE_STORE: { kind: 'store', meaning: 'The store ignores If-None-Match, so two writers would lose commits.' },
-  UNSUPPORTED_FEATURE: { kind: 'table', meaning: 'The table needs a feature that this library does not support for the operation.' },
-  VERSION_NOT_FOUND: { kind: 'input', meaning: 'The version or time asked for is outside what the log still holds.' },
+  UNSAFE_STORE: {
+    kind: 'store',
+    meaning: 'The store ignores If-None-Match, so two writers would lose commits.',
+  },
+  UNSUPPORTED_FEATURE: {
+    kind: 'table',
+    meaning: 'The table needs a feature that this library does not support for the operation.',
+  },
+  VERSION_NOT_FOUND: {
+    kind: 'input',
+    meaning: 'The version or time asked for is outside what the log still holds.',
+  },
 } as const satisfies Record<string, { kind: ErrorKind; meaning: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,13 +1,33 @@
 /** JSON as the log holds it. Integers beyond 2^53 are bigint; other numbers that a double would change are `RawNumber` (log/json.ts). */
-export type Json = null | boolean | number | bigint | string | { readonly raw: string } | readonly Json[] | JsonObject;
+export type Json =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | { readonly raw: string }
+  | readonly Json[]
+  | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
 /** The primitive types of Delta (protocol: Schema Serialization Format) but decimal. */
 export type PrimitiveName =
-  | 'string' | 'long' | 'integer' | 'short' | 'byte' | 'float' | 'double' | 'boolean' | 'binary'
-  | 'date' | 'timestamp' | 'timestamp_ntz' | 'void' | 'variant';
+  | 'string'
+  | 'long'
+  | 'integer'
+  | 'short'
+  | 'byte'
+  | 'float'
+  | 'double'
+  | 'boolean'
+  | 'binary'
+  | 'date'
+  | 'timestamp'
+  | 'timestamp_ntz'
+  | 'void'
+  | 'variant';
 
 export interface PrimitiveType {
   readonly type: PrimitiveName;

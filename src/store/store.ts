@@ -33,7 +33,11 @@ export interface Store {
   /** Bytes [start, end) of the object; shorter when the object ends before. */
   getRange(key: string, start: number, end: number, options?: RequestOptions): Promise<Uint8Array>;
   /** The last `length` bytes (or all, when the object is shorter) and the object's size, in one request. */
-  getTail(key: string, length: number, options?: RequestOptions): Promise<{ bytes: Uint8Array; size: number }>;
+  getTail(
+    key: string,
+    length: number,
+    options?: RequestOptions,
+  ): Promise<{ bytes: Uint8Array; size: number }>;
   /** Undefined where there is no such object. */
   head(key: string, options?: RequestOptions): Promise<ObjectMeta | undefined>;
   /** Creates or replaces the object; on success it is durable. */
@@ -46,7 +50,10 @@ export interface Store {
    * Pages of the objects whose keys start with `prefix` and are greater (by UTF-8 bytes) than `after`.
    * A page may be unordered where `ordered` is false; there is no order across pages then either.
    */
-  list(prefix: string, options?: RequestOptions & { readonly after?: string }): AsyncIterable<readonly ObjectMeta[]>;
+  list(
+    prefix: string,
+    options?: RequestOptions & { readonly after?: string },
+  ): AsyncIterable<readonly ObjectMeta[]>;
   /** False for stores that list in no particular order. */
   readonly ordered: boolean;
   /** Removes the object; no error where there is none. */

@@ -1,0 +1,11 @@
+/** First come, first served: one task at a time. A table's commits in one process stand in such a line, so that they never conflict with each other. */
+export class Queue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs `task` when every task handed in before has ended, however it ended. */
+  run<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(task);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}

@@ -1,0 +1,192 @@
+import { TableError } from '../errors.js';
+import { serializeActions } from '../log/action-lines.js';
+import type { Action } from '../log/actions.js';
+import { shouldCheckpoint, writeCheckpoint } from '../log/checkpoint.js';
+import { buildCommitInfo } from '../log/commit-info.js';
+import { assertWritable } from '../log/features.js';
+import { commitPath } from '../log/paths.js';
+import { tableProperties } from '../log/properties.js';
+import { abortError } from '../runtime/system.js';
+import type { TableContext } from '../runtime/table-context.js';
+import type { JsonObject } from '../schema/types.js';
+import { applyCommit } from '../snapshot/apply.js';
+import type { State } from '../snapshot/state.js';
+import { ENGINE_INFO } from '../version.js';
+import { attemptCommit, unknownState } from './attempt.js';
+import { recentState, stalenessBound } from './base.js';
+import { checkWinners } from './conflict.js';
+import { judgeLate } from './late.js';
+
+/** What one commit will hold, decided against one state. */
+export interface CommitPlan {
+  /** As other engines name it in `commitInfo`: `WRITE`, `CREATE TABLE`. */
+  readonly operation: string;
+  readonly parameters: JsonObject;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly isBlindAppend: boolean;
+  /** Everything but `commitInfo`. */
+  readonly actions: readonly Action[];
+}
+
+/** A plan to commit, or a result that needs no commit on this state. */
+export type Planned<T> = { readonly plan: CommitPlan; readonly result: T } | { readonly settled: T };
+
+export interface TransactionOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds to go on trying; 10 minutes by default. */
+  readonly retryFor?: number;
+  readonly userMetadata?: string;
+}
+
+/** What became of a transaction; `version` is the one committed, or the one on which no commit was needed. */
+export interface TransactionResult<T> {
+  readonly committed: boolean;
+  readonly version: number;
+  readonly attempts: number;
+  readonly result: T;
+}
+
+const RETRY_FOR_MS = 600_000;
+
+/**
+ * Commits what `plan` decides, atomically, as the version after the newest. `plan` is asked again on the newer state whenever another commit wins the
+ * version. In this process the commits of a table stand in line. A checkpoint is written where the table's interval asks for one; its failure is an event.
+ * Throws `COMMIT_CONFLICT` (nothing was committed), `COMMIT_STATE_UNKNOWN` (it may have been), `ABORTED`, `UNSUPPORTED_FEATURE`, and what `plan` throws.
+ */
+export function transact<T>(
+  table: TableContext,
+  plan: (state: State) => Promise<Planned<T>>,
+  options: TransactionOptions = {},
+): Promise<TransactionResult<T>> {
+  return table.queue.run(() => run(table, plan, options));
+}
+
+async function run<T>(
+  table: TableContext,
+  plan: (state: State) => Promise<Planned<T>>,
+  options: TransactionOptions,
+): Promise<TransactionResult<T>> {
+  const { clock, ids } = table.ctx;
+  const startedAt = clock.monotonic();
+  const deadline = startedAt + (options.retryFor ?? RETRY_FOR_MS);
+  const txnId = ids.uuid();
+  await table.assertSafe();
+  await table.pace.beforeFirst(options.signal);
+  let base = table.pace.contended() ? await table.latest.get() : await recentState(table);
+  for (let attempts = 1; ; attempts++) {
+    if (options.signal?.aborted) throw abortError(options.signal);
+    assertWritable(base.protocol, base.metadata, table.url);
+    const planned = await plan(base);
+    if ('settled' in planned)
+      return { committed: false, version: base.version, attempts, result: planned.settled };
+    const version = base.version + 1;
+    const timestamp = commitTimestamp(base, clock.now());
+    const actions = [
+      commitInfo(planned.plan, base, timestamp, txnId, options.userMetadata),
+      ...planned.plan.actions,
+    ];
+    const confirmedAt = clock.monotonic() - table.latest.age();
+    const putAt = clock.monotonic();
+    const attempt = await attemptCommit(table.store, table.ctx, {
+      version,
+      bytes: serializeActions(actions),
+      txnId,
+      deadline,
+      signal: options.signal,
+    });
+    table.pace.measured(clock.monotonic() - putAt);
+    const paths = addedPaths(actions);
+    if (attempt.outcome === 'committed') {
+      const late =
+        clock.monotonic() - confirmedAt > stalenessBound(base)
+          ? await judgeLate(table.store, table.ctx, version, paths)
+          : 'visible';
+      if (late === 'unknown') throw unknownState(table.url, version, txnId, paths, undefined);
+      if (late === 'visible') {
+        const state = applyCommit(base, version, timestamp, actions);
+        table.latest.adopt(state, putAt);
+        table.ctx.emit({
+          type: 'committed',
+          url: table.url,
+          version,
+          operation: planned.plan.operation,
+          attempts,
+        });
+        await checkpointWhenDue(table, state);
+        return { committed: true, version, attempts, result: planned.result };
+      }
+      await table.store.delete(commitPath(version));
+      table.latest.forget();
+    } else if (attempt.outcome === 'cleaned') {
+      table.latest.forget();
+      const fresh = await table.latest.get();
+      if (paths.some((path) => fresh.files.find(path, undefined) >= 0)) {
+        return { committed: true, version, attempts, result: planned.result };
+      }
+      throw unknownState(table.url, version, txnId, paths, undefined);
+    } else if (attempt.outcome === 'unknown') {
+      throw unknownState(table.url, version, txnId, paths, attempt.cause);
+    }
+    table.ctx.emit({ type: 'conflict', version, attempt: attempts });
+    const waited = clock.monotonic() - startedAt;
+    if (clock.monotonic() >= deadline) throw gaveUp(table.url, version, attempts, waited);
+    await table.pace.afterLoss(waited, options.signal);
+    const next = await table.latest.get();
+    table.pace.seen(next.version - base.version);
+    checkWinners(table.url, base, next);
+    base = next;
+  }
+}
+
+/** In-commit timestamps must rise (protocol: In-Commit Timestamps), whatever the clock says. */
+function commitTimestamp(base: State, now: number): number {
+  return tableProperties(base.metadata.configuration).inCommitTimestamps
+    ? Math.max(now, base.timestamp + 1)
+    : now;
+}
+
+function commitInfo(
+  plan: CommitPlan,
+  base: State,
+  timestamp: number,
+  txnId: string,
+  userMetadata: string | undefined,
+): Action {
+  return {
+    commitInfo: buildCommitInfo({
+      operation: plan.operation,
+      parameters: plan.parameters,
+      metrics: plan.metrics,
+      isBlindAppend: plan.isBlindAppend,
+      readVersion: base.version,
+      timestamp,
+      inCommitTimestamp: tableProperties(base.metadata.configuration).inCommitTimestamps,
+      engineInfo: ENGINE_INFO,
+      txnId,
+      userMetadata,
+    }),
+  };
+}
+
+function addedPaths(actions: readonly Action[]): string[] {
+  return actions.flatMap((action) => ('add' in action ? [action.add.path] : []));
+}
+
+async function checkpointWhenDue(table: TableContext, state: State): Promise<void> {
+  if (!shouldCheckpoint(state.version, tableProperties(state.metadata.configuration).checkpointInterval))
+    return;
+  try {
+    const { bytes } = await writeCheckpoint(table.store, table.ctx, state);
+    table.ctx.emit({ type: 'checkpointWritten', version: state.version, bytes });
+  } catch (error) {
+    table.ctx.emit({ type: 'checkpointFailed', version: state.version, error });
+  }
+}
+
+function gaveUp(url: string, version: number, attempts: number, waited: number): TableError {
+  return new TableError(
+    'COMMIT_CONFLICT',
+    `Other writers won every version of ${url} for ${Math.round(waited)} ms (${attempts} attempts, last at version ${version}). Nothing was committed; run the write again or allow more time with retryFor.`,
+    { url, version, attempts },
+  );
+}

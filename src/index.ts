@@ -1,0 +1,41 @@
+export type { Resolution, UnknownCommit } from './commit/resolve.js';
+export {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorContext,
+  type ErrorKind,
+  isTableError,
+  TableError,
+} from './errors.js';
+export type * from './log/actions.js';
+export type { HistoryEntry, HistoryOptions } from './log/history.js';
+export type { Clock, Ids } from './runtime/context.js';
+export type { RequestEvent, RuntimeEvent, StoreOperation } from './runtime/events.js';
+export { createRuntime, type Logger, type Runtime, type RuntimeOptions } from './runtime/runtime.js';
+export type { ScanPlan } from './scan/plan.js';
+export * from './scan/predicate.js';
+export type { Scan, ScanOptions } from './scan/scan.js';
+export { parsePredicate } from './scan/sql.js';
+export { fromArrowSchema, toArrowSchema } from './schema/arrow.js';
+export { parseDdl } from './schema/ddl.js';
+export type { Row } from './schema/rows-in.js';
+export type { RowOptions } from './schema/rows-out.js';
+export type * from './schema/types.js';
+export type { PartitionSummary, Snapshot } from './snapshot/snapshot.js';
+export type { StagedFile } from './stage/staged.js';
+export type { S3Options } from './store/s3-options.js';
+export type { ObjectMeta, PutIfAbsentResult, RequestOptions, Store } from './store/store.js';
+export {
+  createTable,
+  openOrCreate,
+  openTable,
+  type SnapshotOptions,
+  type Table,
+  type TableOptions,
+} from './table.js';
+export { VERSION } from './version.js';
+export type { CreateOptions, TableDefinition } from './write/create.js';
+export type { Amount, Guards, Token, WritePlan } from './write/plan.js';
+export type { ArrowBatchLike, ArrowTableLike, RowSource } from './write/source.js';
+export type { StagedWrite } from './write/staged-write.js';
+export type { Verb, WriteOptions, WriteResult } from './write/verb.js';

@@ -1,0 +1,20 @@
+import type { Pace } from '../commit/pace.js';
+import type { Queue } from '../commit/queue.js';
+import type { Latest } from '../snapshot/latest.js';
+import type { Pool } from '../stage/pool.js';
+import type { Store } from '../store/store.js';
+import type { Context } from './context.js';
+
+/** What the rooms need to work on one table: its store, its newest state, its line of commits. One per table and runtime. */
+export interface TableContext {
+  readonly url: string;
+  readonly store: Store;
+  readonly ctx: Context;
+  readonly latest: Latest;
+  readonly queue: Queue;
+  readonly pace: Pace;
+  /** The runtime's worker threads; started on first use. */
+  pool(): Promise<Pool>;
+  /** Proves once that the store keeps put-if-absent. Throws `UNSAFE_STORE`, `PERMISSION_DENIED`. */
+  assertSafe(): Promise<void>;
+}

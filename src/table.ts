@@ -1,0 +1,165 @@
+import { type Resolution, resolveCommit, type UnknownCommit } from './commit/resolve.js';
+import { isTableError, TableError } from './errors.js';
+import { writeCheckpoint } from './log/checkpoint.js';
+import { type HistoryEntry, type HistoryOptions, readHistory } from './log/history.js';
+import { versionAt } from './log/time-travel.js';
+import { defaultRuntime, type Runtime } from './runtime/runtime.js';
+import type { TableContext } from './runtime/table-context.js';
+import type { Predicate } from './scan/predicate.js';
+import { Scan, type ScanOptions } from './scan/scan.js';
+import { parseDdl } from './schema/ddl.js';
+import { serializeSchema } from './schema/schema-json.js';
+import { loadState } from './snapshot/load.js';
+import { Snapshot } from './snapshot/snapshot.js';
+import { type CreateOptions, create, type TableDefinition } from './write/create.js';
+import type { RowSource } from './write/source.js';
+import { stage, write } from './write/stage.js';
+import type { StagedWrite } from './write/staged-write.js';
+import type { Verb, WriteOptions, WriteResult } from './write/verb.js';
+
+export interface TableOptions {
+  /** Whose threads, clients and caches to use; a shared one by default. */
+  readonly runtime?: Runtime;
+}
+
+/** Which version to look at: one of the two, or neither for the newest. */
+export interface SnapshotOptions {
+  readonly version?: number;
+  /** An instant: the newest version committed at or before it. Milliseconds since the Unix epoch, a Date, or ISO text (UTC unless it has an offset). */
+  readonly timestamp?: number | Date | string;
+  /** Milliseconds by which the newest version may lag behind; 0 by default. */
+  readonly maxStaleness?: number;
+}
+
+/** A Delta table, followed: reads see the newest version, writes commit the next one. Safe to share; holds nothing that must be closed. */
+export class Table {
+  readonly #table: TableContext;
+
+  /** Use `openTable`, `createTable` or `openOrCreate`. */
+  constructor(table: TableContext) {
+    this.#table = table;
+  }
+
+  get url(): string {
+    return this.#table.url;
+  }
+
+  /** The table at one version, pinned. Throws `NOT_A_TABLE`, `VERSION_NOT_FOUND`, `CORRUPT_LOG`, `UNSUPPORTED_FEATURE`. */
+  async snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
+    const { store, ctx, latest } = this.#table;
+    if (options.version !== undefined && options.timestamp !== undefined) {
+      throw new TableError('INVALID_INPUT', 'Give a version or a timestamp, not both.', { ...options });
+    }
+    const version =
+      options.timestamp === undefined ? options.version : await versionAt(store, ctx, options.timestamp);
+    const known = latest.peek();
+    if (version === undefined) return new Snapshot(this.#table, await latest.get(options.maxStaleness));
+    if (known?.version === version) return new Snapshot(this.#table, known);
+    return new Snapshot(this.#table, await loadState(store, ctx, { version }));
+  }
+
+  /** A read of the newest version at the time of iteration. */
+  scan(options: ScanOptions & Pick<SnapshotOptions, 'maxStaleness'> = {}): Scan {
+    return new Scan(this.#table, () => this.#table.latest.get(options.maxStaleness), options);
+  }
+
+  /** The exact number of rows of the newest version, or of those for which `where` is true. */
+  async count(
+    options: { readonly where?: string | Predicate; readonly signal?: AbortSignal } = {},
+  ): Promise<number> {
+    return (await this.snapshot()).count(options);
+  }
+
+  /** Adds rows, in one atomic commit. No rows: no commit, `unchanged`. See `StagedWrite.commit` for errors and what they leave. */
+  append(rows: RowSource, options?: WriteOptions): Promise<WriteResult> {
+    return write(this.#table, rows, 'append', options);
+  }
+
+  /**
+   * Replaces every partition that the rows lie in, whole, in one atomic commit; other partitions keep their very files. NULL is a partition like any other.
+   * No rows: no commit, `unchanged`. See `StagedWrite.commit` for errors and what they leave.
+   */
+  overwritePartitions(rows: RowSource, options?: WriteOptions): Promise<WriteResult> {
+    return write(this.#table, rows, 'overwritePartitions', options);
+  }
+
+  /** The first half of a verb: writes the files that no snapshot mentions; `commit()` of what it gives is the second. */
+  stage(rows: RowSource, verb: Verb, options?: WriteOptions): Promise<StagedWrite> {
+    return stage(this.#table, rows, verb, options);
+  }
+
+  /** The versions that can still be loaded, newest first. */
+  history(options: HistoryOptions = {}): AsyncIterable<HistoryEntry> {
+    return readHistory(this.#table.store, this.#table.ctx, options);
+  }
+
+  /** Writes a checkpoint of the newest version and gives that version. Readers of any engine may start from it. */
+  async checkpoint(): Promise<number> {
+    const state = await this.#table.latest.get();
+    const { bytes } = await writeCheckpoint(this.#table.store, this.#table.ctx, state);
+    this.#table.ctx.emit({ type: 'checkpointWritten', version: state.version, bytes });
+    return state.version;
+  }
+
+  /** What became of a commit that ended in `COMMIT_STATE_UNKNOWN`: hand in the error's context. Changes nothing. */
+  resolve(commit: UnknownCommit): Promise<Resolution> {
+    return resolveCommit(this.#table, commit);
+  }
+}
+
+/** Opens the table at a URL or path. Creates nothing. Throws `NOT_A_TABLE` where there is none, and what `snapshot` throws. */
+export async function openTable(url: string, options: TableOptions = {}): Promise<Table> {
+  const context = (options.runtime ?? defaultRuntime()).table(url);
+  await context.latest.get();
+  return new Table(context);
+}
+
+/** Creates a table, optionally with its first rows in the same commit. Errors and what they leave: see `write/create.ts`. */
+export async function createTable(
+  url: string,
+  options: TableDefinition & CreateOptions & TableOptions,
+): Promise<Table> {
+  const context = (options.runtime ?? defaultRuntime()).table(url);
+  await create(context, options, options);
+  return new Table(context);
+}
+
+/**
+ * Opens the table, or creates it where there is none. Whoever loses the race for version 0 opens the winner's table. Throws `INVALID_SCHEMA` where the
+ * table that is there has another schema or other partition columns.
+ */
+export async function openOrCreate(url: string, options: TableDefinition & TableOptions): Promise<Table> {
+  const open = async (): Promise<Table> => {
+    const table = await openTable(url, options);
+    await assertSame(table, options);
+    return table;
+  };
+  try {
+    return await open();
+  } catch (error) {
+    if (!isTableError(error, 'NOT_A_TABLE')) throw error;
+  }
+  try {
+    return await createTable(url, options);
+  } catch (error) {
+    if (!isTableError(error, 'TABLE_EXISTS')) throw error;
+    return open();
+  }
+}
+
+async function assertSame(table: Table, definition: TableDefinition): Promise<void> {
+  const snapshot = await table.snapshot({ maxStaleness: Number.POSITIVE_INFINITY });
+  const wanted = typeof definition.schema === 'string' ? parseDdl(definition.schema) : definition.schema;
+  const expected = [serializeSchema(wanted), ...(definition.partitionBy ?? [])];
+  const found = [serializeSchema(snapshot.schema), ...snapshot.partitionColumns];
+  if (JSON.stringify(expected) === JSON.stringify(found)) return;
+  throw new TableError(
+    'INVALID_SCHEMA',
+    `The table at ${table.url} has another schema or other partition columns.`,
+    {
+      url: table.url,
+      expected,
+      found,
+    },
+  );
+}

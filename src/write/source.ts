@@ -1,0 +1,77 @@
+import type { RecordBatch } from 'apache-arrow';
+import { TableError } from '../errors.js';
+import { conformBatch } from '../schema/conform.js';
+import { batchFromRows, type Row } from '../schema/rows-in.js';
+import type { StructType } from '../schema/types.js';
+
+/** Arrow data is taken by its shape, from any copy of `apache-arrow`. */
+export interface ArrowBatchLike {
+  readonly schema: unknown;
+  readonly numRows: number;
+  readonly data: unknown;
+}
+export interface ArrowTableLike {
+  readonly schema: unknown;
+  readonly batches: readonly ArrowBatchLike[];
+}
+
+type Item = Row | ArrowBatchLike | ArrowTableLike;
+
+/** What every verb takes: rows as objects, or Arrow batches or tables, one or many, at once or from any async source. */
+export type RowSource = ArrowBatchLike | ArrowTableLike | Iterable<Item> | AsyncIterable<Item>;
+
+const ROWS_PER_BATCH = 16_384;
+
+/**
+ * The source as Arrow batches that have exactly the table's schema, pulled one at a time. Row objects are gathered into batches of bounded length.
+ * Throws `INVALID_ROW` (row number counted over the whole source), `UNKNOWN_COLUMN`, `INVALID_INPUT`, and whatever the source throws.
+ */
+export async function* batchesOf(source: RowSource, schema: StructType): AsyncGenerator<RecordBatch> {
+  let rows: Row[] = [];
+  let seen = 0;
+  const flush = (): RecordBatch => {
+    const batch = batchFromRows(rows, schema, { firstRow: seen });
+    seen += rows.length;
+    rows = [];
+    return batch;
+  };
+  for await (const item of itemsOf(source)) {
+    if (isTable(item) || isBatch(item)) {
+      if (rows.length > 0) yield flush();
+      for (const batch of isTable(item) ? item.batches : [item]) {
+        if (batch.numRows > 0) yield conformBatch(batch, schema, { firstRow: seen });
+        seen += batch.numRows;
+      }
+    } else {
+      rows.push(item);
+      if (rows.length === ROWS_PER_BATCH) yield flush();
+    }
+  }
+  if (rows.length > 0) yield flush();
+}
+
+function itemsOf(source: RowSource): Iterable<Item> | AsyncIterable<Item> {
+  if (isTable(source) || isBatch(source)) return [source];
+  if (typeof source === 'object' && source !== null) {
+    if (Symbol.asyncIterator in source || Symbol.iterator in source) return source;
+  }
+  throw new TableError(
+    'INVALID_INPUT',
+    'Rows must be an array, an iterable or async iterable of rows or Arrow batches, or an Arrow table.',
+    { got: typeof source },
+  );
+}
+
+function isBatch(item: unknown): item is ArrowBatchLike {
+  return (
+    isObject(item) && 'numRows' in item && 'data' in item && isObject(item.schema) && 'fields' in item.schema
+  );
+}
+
+function isTable(item: unknown): item is ArrowTableLike {
+  return isObject(item) && Array.isArray(item.batches) && isObject(item.schema) && 'fields' in item.schema;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
