@@ -1,0 +1,12 @@
+/** Encodings by their number in the format. */
+export const ENCODING = {
+  plain: 0,
+  plainDictionary: 2,
+  rle: 3,
+  bitPacked: 4,
+  deltaBinaryPacked: 5,
+  deltaLengthByteArray: 6,
+  deltaByteArray: 7,
+  rleDictionary: 8,
+  byteStreamSplit: 9,
+} as const;
