@@ -28,12 +28,12 @@ export const ERROR_CODES = {
   INVALID_ROW: { kind: 'input', meaning: 'A row does not fit the schema of the table.' },
   INVALID_SCHEMA: { kind: 'input', meaning: 'A schema is not one that a Delta table can have.' },
   LIMIT_EXCEEDED: { kind: 'table', meaning: 'Something in the table is larger than this library will load.' },
+  NOT_A_TABLE: { kind: 'input', meaning: 'There is no Delta table at that URL.' },
+  NOT_FOUND: { kind: 'store', meaning: 'The store has no object of that key.' },
   NO_CREDENTIALS: {
     kind: 'store',
     meaning: 'No credentials for the object store were found, or it refused them.',
   },
-  NOT_A_TABLE: { kind: 'input', meaning: 'There is no Delta table at that URL.' },
-  NOT_FOUND: { kind: 'store', meaning: 'The store has no object of that key.' },
   OUT_OF_MEMORY: { kind: 'retry', meaning: 'A worker ran out of memory twice on the same file.' },
   PERMISSION_DENIED: {
     kind: 'store',
