@@ -11,10 +11,29 @@ import { openSink } from './sink.js';
 export const CHUNK_LIMITS = { entries: 1 << 26, bytes: 2 ** 31 - 1 } as const;
 
 /**
+ * Where values are placed. `entries`: value i belongs to entry i, nulls have places too. `dense`: values that are there, side by side, without places for
+ * nulls, which costs next to nothing for columns that are mostly null.
+ */
+export type Layout = 'entries' | 'dense';
+
+interface Decoded {
+  readonly page: Page;
+  readonly start: number;
+  readonly end: number;
+  readonly entry: number;
+  readonly present: number;
+}
+
+/**
  * Decodes one column chunk. `bytes` are exactly the chunk's; byte arrays of the result may share them.
  * Throws `FlatFault`: `corrupt` for data that contradicts itself, `unsupported` for codecs, encodings and pages unknown here, `limit` beyond `CHUNK_LIMITS`.
  */
-export function decodeChunk(bytes: Uint8Array, leaf: Leaf, meta: ChunkMeta): FlatColumn {
+export function decodeChunk(
+  bytes: Uint8Array,
+  leaf: Leaf,
+  meta: ChunkMeta,
+  layout: Layout = 'entries',
+): FlatColumn {
   if (meta.values > CHUNK_LIMITS.entries) throw new FlatFault('limit', `a column of ${meta.values} values`);
   const pages = readPages(bytes, meta.values);
   const plain = meta.codec === CODEC.uncompressed;
@@ -24,7 +43,7 @@ export function decodeChunk(bytes: Uint8Array, leaf: Leaf, meta: ChunkMeta): Fla
   const slab = plain ? bytes : new Uint8Array(size);
   const definition = leaf.maxDefinition > 0 ? new Uint8Array(meta.values) : undefined;
   const repetition = leaf.maxRepetition > 0 ? new Uint8Array(meta.values) : undefined;
-  const sink = openSink(leaf, meta.values, slab);
+  const decoded: Decoded[] = [];
   let filled = 0;
   let entry = 0;
   let present = 0;
@@ -36,9 +55,7 @@ export function decodeChunk(bytes: Uint8Array, leaf: Leaf, meta: ChunkMeta): Fla
     if (!plain) inflate(bytes, page, meta.codec, slab, at, end);
     filled = end;
     if (page.kind === 'dictionary') {
-      if (page.encoding !== ENCODING.plain && page.encoding !== ENCODING.plainDictionary)
-        throw unsupported(`dictionary encoding ${page.encoding}`);
-      sink.dictionary(at, end, page.values);
+      decoded.push({ page, start: at, end, entry, present: 0 });
       continue;
     }
     const start = readLevels(slab, at, end, page, leaf, definition, repetition, entry);
@@ -46,14 +63,30 @@ export function decodeChunk(bytes: Uint8Array, leaf: Leaf, meta: ChunkMeta): Fla
       definition === undefined
         ? page.values
         : countPresent(definition, entry, page.values, leaf.maxDefinition);
-    sink.page(page.encoding, start, end, entry, page.values, here, definition);
+    decoded.push({ page, start, end, entry, present: here });
     entry += page.values;
     present += here;
+  }
+  const dense = layout === 'dense';
+  const sink = openSink(leaf, dense ? present : meta.values, slab);
+  let placed = 0;
+  for (const { page, start, end, entry: first, present: here } of decoded) {
+    if (page.kind === 'dictionary') {
+      if (page.encoding !== ENCODING.plain && page.encoding !== ENCODING.plainDictionary)
+        throw unsupported(`dictionary encoding ${page.encoding}`);
+      sink.dictionary(start, end, page.values);
+    } else if (dense) {
+      sink.page(page.encoding, start, end, placed, here, here, undefined);
+      placed += here;
+    } else {
+      sink.page(page.encoding, start, end, first, page.values, here, definition);
+    }
   }
   return {
     leaf,
     entries: meta.values,
     present,
+    dense,
     definition: present === meta.values ? undefined : definition,
     repetition,
     values: sink.finish(),

@@ -1,7 +1,7 @@
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { decompress as unzstd } from 'fzstd';
 import { corrupt, unsupported } from './fault.js';
-import { unlz4 } from './lz4.js';
+import { unlz4, unlz4Hadoop } from './lz4.js';
 import { unsnappy } from './snappy.js';
 
 /** Compression codecs by their number in the format. */
@@ -35,8 +35,14 @@ export function decompressInto(
     case CODEC.lz4Raw:
       unlz4(input, out, start, end);
       return;
+    case CODEC.lz4:
+      unlz4Hadoop(input, out, start, end);
+      return;
     case CODEC.gzip:
-      place(ungzip(input, end - start), out, start, end);
+      place(inflate('gzip', gunzipSync, input, end - start), out, start, end);
+      return;
+    case CODEC.brotli:
+      place(inflate('brotli', brotliDecompressSync, input, end - start), out, start, end);
       return;
     case CODEC.zstd:
       unzstdInto(input, out, start, end);
@@ -46,11 +52,13 @@ export function decompressInto(
   }
 }
 
-function ungzip(input: Uint8Array, length: number): Uint8Array {
+function inflate(name: string, engine: typeof gunzipSync, input: Uint8Array, length: number): Uint8Array {
   try {
-    return gunzipSync(input, { maxOutputLength: Math.max(1, length) });
+    return engine(input, { maxOutputLength: Math.max(1, length) });
   } catch (error) {
-    throw corrupt(`a gzip page cannot be read (${error instanceof Error ? error.message : String(error)})`);
+    throw corrupt(
+      `a ${name} page cannot be read (${error instanceof Error ? error.message : String(error)})`,
+    );
   }
 }
 

@@ -8,7 +8,8 @@ export interface ByteValues {
 }
 
 /**
- * The values of a chunk, one place for each entry; places of null entries hold 0 (-1 in `codes` and in `lengths`).
+ * The values of a chunk, one place for each entry (or, in a dense column, for each entry that is there); places of null entries hold 0 (-1 in `codes` and
+ * in `lengths`).
  * `bytes`: BYTE_ARRAY. `codes`: BYTE_ARRAY of which every page is dictionary-coded. `fixed`: FIXED_LEN_BYTE_ARRAY and INT96, `width` bytes each.
  */
 export type FlatValues =
@@ -30,35 +31,37 @@ export interface FlatColumn {
   readonly entries: number;
   /** Entries that are not null. */
   readonly present: number;
+  /** True where `values` has a place for each present entry only, in their order; all places below mean those then. */
+  readonly dense: boolean;
   readonly definition: Uint8Array | undefined;
   readonly repetition: Uint8Array | undefined;
   readonly values: FlatValues;
 }
+
+const utf8 = new TextDecoder();
 
 /** True where the entry holds a value. */
 export function isPresent(column: FlatColumn, entry: number): boolean {
   return column.definition === undefined || column.definition[entry] === column.leaf.maxDefinition;
 }
 
-const utf8 = new TextDecoder();
-
-/** The bytes of an entry of a BYTE_ARRAY column, or undefined where it is null. */
-export function bytesAt(column: FlatColumn, entry: number): Uint8Array | undefined {
+/** The bytes at a place of a BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY or INT96 column, or undefined where it is null. */
+export function bytesAt(column: FlatColumn, place: number): Uint8Array | undefined {
   const { values } = column;
   if (values.kind === 'fixed') {
-    if (!isPresent(column, entry)) return undefined;
-    return values.slab.subarray(entry * values.width, (entry + 1) * values.width);
+    if (!column.dense && !isPresent(column, place)) return undefined;
+    return values.slab.subarray(place * values.width, (place + 1) * values.width);
   }
   if (values.kind === 'codes') {
-    const code = values.codes[entry] as number;
+    const code = values.codes[place] as number;
     return code < 0 ? undefined : slice(values.dictionary, code);
   }
-  return values.kind === 'bytes' ? slice(values, entry) : undefined;
+  return values.kind === 'bytes' ? slice(values, place) : undefined;
 }
 
-/** The text of an entry of a BYTE_ARRAY column, or undefined where it is null. */
-export function textAt(column: FlatColumn, entry: number): string | undefined {
-  const bytes = bytesAt(column, entry);
+/** The text at a place of a BYTE_ARRAY column, or undefined where it is null. */
+export function textAt(column: FlatColumn, place: number): string | undefined {
+  const bytes = bytesAt(column, place);
   return bytes === undefined ? undefined : utf8.decode(bytes);
 }
 
@@ -70,20 +73,17 @@ function slice(values: ByteValues, index: number): Uint8Array | undefined {
 }
 
 /**
- * An INT64 column as doubles, exact up to 2^53 on either side; null places hold `whenNull`. Free of BigInt, which would cost an allocation a value.
+ * The places of an INT32 or INT64 column as doubles, exact up to 2^53 on either side; null places hold 0. Free of BigInt, which would cost an allocation
+ * a value.
  */
-export function int64AsNumbers(column: FlatColumn, whenNull = 0): Float64Array {
-  const out = new Float64Array(column.entries);
-  const { values, leaf, definition } = { ...column };
-  if (values.kind === 'int32') {
-    for (let i = 0; i < out.length; i++) out[i] = values.values[i] as number;
-  } else if (values.kind === 'int64') {
-    const words = new Int32Array(values.values.buffer, values.values.byteOffset, values.values.length * 2);
-    for (let i = 0, w = 0; i < out.length; i++, w += 2)
-      out[i] = (words[w + 1] as number) * 4294967296 + ((words[w] as number) >>> 0);
-  }
-  if (definition !== undefined) {
-    for (let i = 0; i < out.length; i++) if (definition[i] !== leaf.maxDefinition) out[i] = whenNull;
+export function numbersOf(column: FlatColumn): Float64Array {
+  const { values } = column;
+  if (values.kind === 'int32') return Float64Array.from(values.values);
+  if (values.kind !== 'int64') return new Float64Array(0);
+  const words = new Int32Array(values.values.buffer, values.values.byteOffset, values.values.length * 2);
+  const out = new Float64Array(values.values.length);
+  for (let i = 0, w = 0; i < out.length; i++, w += 2) {
+    out[i] = (words[w + 1] as number) * 4294967296 + ((words[w] as number) >>> 0);
   }
   return out;
 }

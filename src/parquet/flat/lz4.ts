@@ -35,3 +35,22 @@ export function unlz4(input: Uint8Array, out: Uint8Array, start: number, end: nu
   }
   if (to !== end) throw corrupt('lz4 block ends early');
 }
+
+/**
+ * Decompresses Parquet's older LZ4, which Hadoop frames: before each block its size and its compressed size, four bytes each, the most significant
+ * first. Some writers left the frame out; then it is the raw form.
+ */
+export function unlz4Hadoop(input: Uint8Array, out: Uint8Array, start: number, end: number): void {
+  const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
+  let at = 0;
+  let to = start;
+  while (at + 8 <= input.length) {
+    const size = view.getUint32(at);
+    const compressed = view.getUint32(at + 4);
+    if (size > end - to || compressed > input.length - at - 8) break;
+    unlz4(input.subarray(at + 8, at + 8 + compressed), out, to, to + size);
+    at += 8 + compressed;
+    to += size;
+  }
+  if (at !== input.length || to !== end) unlz4(input, out, start, end);
+}

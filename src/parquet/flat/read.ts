@@ -1,4 +1,4 @@
-import { decodeChunk } from './chunk.js';
+import { decodeChunk, type Layout } from './chunk.js';
 import type { FlatColumn } from './column.js';
 import { corrupt } from './fault.js';
 import {
@@ -45,8 +45,9 @@ export async function readFlatColumns(
   source: FlatSource,
   footer: Footer,
   leaves: readonly Leaf[],
-  rowGroups: readonly number[] = footer.rowGroups.map((_, index) => index),
+  options: { readonly rowGroups?: readonly number[]; readonly layout?: Layout } = {},
 ): Promise<FlatColumn[][]> {
+  const { layout = 'entries', rowGroups = footer.rowGroups.map((_, index) => index) } = options;
   const wanted: { leaf: Leaf; meta: ChunkMeta; group: number; slot: number }[] = [];
   rowGroups.forEach((index, group) => {
     const meta = footer.rowGroups[index] as RowGroupMeta;
@@ -63,7 +64,7 @@ export async function readFlatColumns(
     );
     const offset = meta.start - (ranges[at] as { start: number }).start;
     const bytes = (buffers[at] as Uint8Array).subarray(offset, offset + meta.length);
-    (result[group] as FlatColumn[])[slot] = decodeChunk(bytes, leaf, meta);
+    (result[group] as FlatColumn[])[slot] = decodeChunk(bytes, leaf, meta, layout);
   }
   return result;
 }
