@@ -1,0 +1,147 @@
+import { CODEC, decompressInto } from '../flat/codec.js';
+import { corrupt, FlatFault } from '../flat/fault.js';
+import type { ChunkMeta, Leaf } from '../flat/footer.js';
+import { type Page, readPages } from '../flat/page.js';
+import { decodeHybrid } from '../flat/rle.js';
+import { decodeValues, Encoding } from './encodings.js';
+import { BinarySink, FixedSink, type Sink, type Values } from './values.js';
+
+/** A decoded column chunk: its levels and its non-null values. `definitions` is left out when all are the maximum. */
+export interface LeafColumn {
+  readonly entries: number;
+  readonly definitions?: Uint8Array;
+  readonly repetitions?: Uint8Array;
+  readonly values: Values;
+}
+
+const WIDTHS: Readonly<Record<string, number>> = {
+  BOOLEAN: 1,
+  INT32: 4,
+  INT64: 8,
+  INT96: 12,
+  FLOAT: 4,
+  DOUBLE: 8,
+};
+
+/** Bounds on what one column chunk may ask for, whatever its headers say. */
+const LIMITS = { entries: 2 ** 28, pageBytes: 2 ** 31 - 1 };
+
+interface Levels {
+  definitions: Uint8Array | undefined;
+  repetitions: Uint8Array | undefined;
+}
+
+/**
+ * Decodes the pages of a column chunk (parquet-format: Data Pages). Memory follows what the pages hold, not what the footer claims.
+ * Throws `FlatFault` for bytes that are no such column chunk.
+ */
+export function decodeChunk(bytes: Uint8Array, leaf: Leaf, meta: ChunkMeta): LeafColumn {
+  if (meta.values > LIMITS.entries) throw new FlatFault('limit', `a column chunk of ${meta.values} values`);
+  const isBoolean = leaf.physical === 'BOOLEAN';
+  const pages = readPages(bytes, meta.values);
+  const sink = openSink(leaf, meta.values);
+  const levels: Levels = {
+    definitions: undefined,
+    repetitions: leaf.maxRepetition > 0 ? new Uint8Array(meta.values) : undefined,
+  };
+  let dictionary: Values | undefined;
+  let entry = 0;
+  for (const page of pages) {
+    const body = pageBody(bytes, page, meta.codec);
+    if (page.kind === 'dictionary') {
+      const values = openSink(leaf, Math.min(page.values, body.length));
+      decodeValues(values, isBoolean, Encoding.PLAIN, body, 0, body.length, page.values, undefined);
+      dictionary = values.finish();
+      continue;
+    }
+    const { at, present } = readLevels(body, page, leaf, meta.values, levels, entry);
+    decodeValues(sink, isBoolean, page.encoding, body, at, body.length, present, dictionary);
+    entry += page.values;
+  }
+  return { entries: entry, ...levels, values: sink.finish() };
+}
+
+function openSink(leaf: Leaf, claimed: number): Sink {
+  if (leaf.physical === 'BYTE_ARRAY') return new BinarySink(claimed);
+  return new FixedSink(WIDTHS[leaf.physical] ?? leaf.width, claimed);
+}
+
+/** The page as it was before compression: levels, which version 2 never compresses, and values. */
+function pageBody(bytes: Uint8Array, page: Page, codec: number): Uint8Array {
+  const raw = bytes.subarray(page.start, page.end);
+  const levels = page.kind === 'v2' ? page.repetitionBytes + page.definitionBytes : 0;
+  if (codec === CODEC.uncompressed || (page.kind === 'v2' && (!page.compressed || raw.length === levels)))
+    return raw;
+  if (page.uncompressed > LIMITS.pageBytes)
+    throw new FlatFault('limit', `a page of ${page.uncompressed} bytes`);
+  const body = new Uint8Array(page.uncompressed);
+  if (levels > 0) body.set(raw.subarray(0, levels));
+  decompressInto(codec, raw.subarray(levels), body, levels, body.length);
+  return body;
+}
+
+/** Takes in the levels of a page; tells where its values start and how many they are. */
+function readLevels(
+  body: Uint8Array,
+  page: Page,
+  leaf: Leaf,
+  entries: number,
+  levels: Levels,
+  entry: number,
+): { at: number; present: number } {
+  let at = 0;
+  if (levels.repetitions !== undefined) {
+    const { start, end } = levelBytes(body, at, page, page.repetitionBytes);
+    decodeHybrid(body, start, end, widthOf(leaf.maxRepetition), levels.repetitions, entry, page.values);
+    checkLevels(levels.repetitions, entry, page.values, leaf.maxRepetition);
+    at = end;
+  } else if (page.kind === 'v2') at = page.repetitionBytes;
+  const max = leaf.maxDefinition;
+  if (max === 0) return { at: page.kind === 'v2' ? at + page.definitionBytes : at, present: page.values };
+  const { start, end } = levelBytes(body, at, page, page.definitionBytes);
+  if (levels.definitions === undefined) {
+    if (isOneRun(body, start, end, page.values, max)) return { at: end, present: page.values };
+    levels.definitions = new Uint8Array(entries);
+    levels.definitions.fill(max, 0, entry);
+  }
+  const { definitions } = levels;
+  decodeHybrid(body, start, end, widthOf(max), definitions, entry, page.values);
+  checkLevels(definitions, entry, page.values, max);
+  let present = 0;
+  for (let i = entry; i < entry + page.values; i++) if (definitions[i] === max) present++;
+  return { at: end, present };
+}
+
+function levelBytes(
+  body: Uint8Array,
+  at: number,
+  page: Page,
+  v2Length: number,
+): { start: number; end: number } {
+  if (page.kind === 'v2') return { start: at, end: at + v2Length };
+  if (at + 4 > body.length) throw corrupt('level data ends early');
+  const length = (body[at]! | (body[at + 1]! << 8) | (body[at + 2]! << 16) | (body[at + 3]! << 24)) >>> 0;
+  if (at + 4 + length > body.length) throw corrupt('level data ends early');
+  return { start: at + 4, end: at + 4 + length };
+}
+
+function widthOf(level: number): number {
+  return 32 - Math.clz32(level);
+}
+
+function checkLevels(levels: Uint8Array, start: number, count: number, max: number): void {
+  for (let i = start; i < start + count; i++)
+    if (levels[i]! > max) throw corrupt('a level above its maximum');
+}
+
+/** True when the levels are a single run of `value`: the form of a page without nulls. */
+function isOneRun(body: Uint8Array, at: number, end: number, count: number, value: number): boolean {
+  let header = 0;
+  let from = at;
+  for (let shift = 0; shift <= 28 && from < end; shift += 7) {
+    const byte = body[from++]!;
+    header += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return header % 2 === 0 && header / 2 >= count && body[from] === value && from < end;
+  }
+  return false;
+}

@@ -1,0 +1,113 @@
+import { isTableError, TableError } from '../errors.js';
+import type { Store } from '../store/store.js';
+
+/** A Parquet file read by ranges. `size` is bytes. */
+export interface FileSource {
+  readonly size: number;
+  /** Bytes [start, end), all of them: `CORRUPT_DATA_FILE` where the object is shorter, `FILE_NOT_FOUND` where there is none. Not to be changed. */
+  read(start: number, end: number): Promise<Uint8Array>;
+}
+
+export interface SourceOptions {
+  readonly signal?: AbortSignal;
+  /** Files up to this size are fetched whole by the first read; 1 MiB by default. A wider scan raises it: all bytes are needed anyway. */
+  readonly wholeBelow?: number;
+}
+
+/** Where one more request costs less than the bytes of the whole file. */
+export const SMALL_FILE = 1 << 20;
+/** Two ranges no further apart than this are fetched as one: the bytes between cost less than another request. */
+const GAP = 256 * 1024;
+
+interface Held {
+  readonly start: number;
+  readonly end: number;
+  readonly bytes: Promise<Uint8Array>;
+}
+
+/**
+ * An object as a source. What was read is kept until `release`, so that the tail read for the footer serves column chunks too, and so that
+ * a small file takes one request. No HEAD: the log knows the size.
+ */
+export class StoreSource implements FileSource {
+  readonly size: number;
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #options: SourceOptions;
+  #held: Held[] = [];
+
+  constructor(store: Store, key: string, size: number, options: SourceOptions = {}) {
+    this.#store = store;
+    this.#key = key;
+    this.size = size;
+    this.#options = options;
+  }
+
+  async read(start: number, end: number): Promise<Uint8Array> {
+    const known = this.#held.find((held) => held.start <= start && end <= held.end);
+    if (known) return (await known.bytes).subarray(start - known.start, end - known.start);
+    const whole = this.size <= (this.#options.wholeBelow ?? SMALL_FILE);
+    const from = whole ? 0 : start;
+    const to = whole ? this.size : end;
+    const held = { start: from, end: to, bytes: this.#fetch(from, to) };
+    this.#held.push(held);
+    held.bytes.catch(() => {
+      this.#held = this.#held.filter((other) => other !== held);
+    });
+    return (await held.bytes).subarray(start - from, end - from);
+  }
+
+  /** Fetches ranges at once, those close together in one request; later reads inside them cost nothing. */
+  async prefetch(ranges: readonly { readonly start: number; readonly end: number }[]): Promise<void> {
+    await Promise.all(coalesce(ranges).map((range) => this.read(range.start, range.end)));
+  }
+
+  /** Forgets what was read, but a whole small file. */
+  release(): void {
+    this.#held = this.#held.filter(
+      (held) => held.start === 0 && held.end === this.size && this.size <= SMALL_FILE,
+    );
+  }
+
+  async #fetch(start: number, end: number): Promise<Uint8Array> {
+    const { signal } = this.#options;
+    try {
+      const bytes =
+        start === 0 && end === this.size
+          ? await this.#store.get(this.#key, { signal })
+          : await this.#store.getRange(this.#key, start, end, { signal });
+      if (bytes.length >= end - start) return bytes;
+    } catch (error) {
+      throw missingAs(error, this.#key);
+    }
+    throw new TableError(
+      'CORRUPT_DATA_FILE',
+      `The file ${this.#key} ends before byte ${end}, though the log says it has ${this.size} bytes.`,
+      { file: this.#key, size: this.size },
+    );
+  }
+}
+
+/** A file that the log names and the store lacks is a fault of the table, not of the call. */
+export function missingAs(error: unknown, key: string): unknown {
+  if (!isTableError(error, 'NOT_FOUND')) return error;
+  return new TableError(
+    'FILE_NOT_FOUND',
+    `The file ${key} is in the log but not in the store. It may have been vacuumed; restore it, or read a version that does not need it.`,
+    { file: key },
+    error,
+  );
+}
+
+/** Sorted, disjoint ranges that cover those given. */
+export function coalesce(
+  ranges: readonly { readonly start: number; readonly end: number }[],
+): { start: number; end: number }[] {
+  const merged: { start: number; end: number }[] = [];
+  for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1);
+    if (last !== undefined && start - last.end <= GAP) last.end = Math.max(last.end, end);
+    else merged.push({ start, end });
+  }
+  return merged;
+}
