@@ -58,3 +58,18 @@ export function sameType(a: DataType, b: DataType): boolean {
 export function isNested(type: DataType): boolean {
   return type.type === 'struct' || type.type === 'array' || type.type === 'map';
 }
+
+/** True when the type or any type inside it satisfies the test. */
+export function someType(type: DataType, test: (type: DataType) => boolean): boolean {
+  if (test(type)) return true;
+  switch (type.type) {
+    case 'struct':
+      return type.fields.some((field) => someType(field.dataType, test));
+    case 'array':
+      return someType(type.elementType, test);
+    case 'map':
+      return someType(type.keyType, test) || someType(type.valueType, test);
+    default:
+      return false;
+  }
+}
