@@ -84,7 +84,8 @@ function withoutNulls(body: object): object {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-function toAction(name: string, value: Json, where: LogLocation): Action {
+/** The action of one member of a line, checked and completed as `parseCommit` says. */
+export function toAction(name: string, value: Json, where: LogLocation): Action {
   const check = CHECKS.get(name);
   if (check === undefined) return { unknown: Object.fromEntries([[name, value]]) };
   if (!isObject(value)) throw corrupt(where, `has an action ${name} that is not an object`);

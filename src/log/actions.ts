@@ -89,6 +89,7 @@ export interface CommitInfoAction {
   readonly operationParameters?: JsonObject;
   readonly operationMetrics?: JsonObject;
   readonly engineInfo?: string;
+  readonly isolationLevel?: string;
   readonly isBlindAppend?: boolean;
   readonly readVersion?: number;
   readonly txnId?: string;

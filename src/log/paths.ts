@@ -113,3 +113,9 @@ export function sidecarKey(path: string): string {
   }
   return `${SIDECAR_PREFIX}${name}`;
 }
+
+/** True for the files that make a folder a table: commits and checkpoints. */
+export function isLogFile(key: string): boolean {
+  const kind = parseLogKey(key)?.kind;
+  return kind !== undefined && kind !== 'checksum' && kind !== 'compacted';
+}
