@@ -107,13 +107,8 @@ function gatherFixed(sink: FixedSink, dictionary: FixedValues, indices: Int32Arr
     const to = new Int32Array(sink.bytes.buffer, 0, (sink.count + count) * words);
     let at = sink.count * words;
     if (words === 1) for (let i = 0; i < count; i++) to[at++] = from[indices[i]!]!;
-    else if (words === 2) {
-      for (let i = 0; i < count; i++) {
-        const index = indices[i]! * 2;
-        to[at++] = from[index]!;
-        to[at++] = from[index + 1]!;
-      }
-    } else {
+    else if (words === 2) gatherWords(sink, dictionary, indices, count);
+    else {
       for (let i = 0; i < count; i++) {
         const index = indices[i]! * words;
         for (let w = 0; w < words; w++) to[at++] = from[index + w]!;
@@ -127,21 +122,34 @@ function gatherFixed(sink: FixedSink, dictionary: FixedValues, indices: Int32Arr
   sink.count += count;
 }
 
+/** 64-bit values move as they are: the engine keeps them out of the heap. */
+function gatherWords(sink: FixedSink, dictionary: FixedValues, indices: Int32Array, count: number): void {
+  const from = new BigInt64Array(dictionary.bytes.buffer, 0, dictionary.count);
+  const to = new BigInt64Array(sink.bytes.buffer, sink.count * 8, count);
+  for (let i = 0; i < count; i++) to[i] = from[indices[i]!]!;
+}
+
 function gatherBinary(sink: BinarySink, dictionary: BinaryValues, indices: Int32Array, count: number): void {
   const { offsets, data } = dictionary;
   let total = 0;
   for (let i = 0; i < count; i++) total += offsets[indices[i]! + 1]! - offsets[indices[i]!]!;
   sink.reserve(count, total);
   const target = sink.data;
+  const from = new DataView(data.buffer, data.byteOffset, data.length);
+  const to = new DataView(target.buffer, target.byteOffset, target.length);
   const ends = sink.offsets;
+  const fromLimit = data.length - 3;
+  const toLimit = target.length - 3;
   let at = sink.size;
   let end = sink.count;
   for (let i = 0; i < count; i++) {
     const index = indices[i]!;
-    const from = offsets[index]!;
-    const length = offsets[index + 1]! - from;
-    if (length <= 24) for (let b = 0; b < length; b++) target[at + b] = data[from + b]!;
-    else target.set(data.subarray(from, from + length), at);
+    const start = offsets[index]!;
+    const length = offsets[index + 1]! - start;
+    if (length <= 32 && start + length <= fromLimit && at + length <= toLimit) {
+      // Four bytes at a time, past the end too: what follows is written next.
+      for (let b = 0; b < length; b += 4) to.setInt32(at + b, from.getInt32(start + b, true), true);
+    } else copyBytes(data, start, target, at, length);
     at += length;
     ends[++end] = at;
   }

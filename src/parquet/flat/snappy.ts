@@ -2,7 +2,7 @@ import { corrupt } from './fault.js';
 
 /**
  * Decompresses one raw Snappy block into `out[start, end)`, which must be exactly as long as the block says it becomes.
- * Written over plain index arithmetic: this loop decides how fast a checkpoint opens.
+ * Short runs go four bytes at a time, also past their end where what follows is still to be written: this loop decides how fast a file opens.
  */
 export function unsnappy(input: Uint8Array, out: Uint8Array, start: number, end: number): void {
   let at = 0;
@@ -14,8 +14,10 @@ export function unsnappy(input: Uint8Array, out: Uint8Array, start: number, end:
     if (byte < 0x80) break;
   }
   if (length !== end - start) throw corrupt('snappy block of another length than its page says');
-  let to = start;
   const limit = input.length;
+  const source = new DataView(input.buffer, input.byteOffset, limit);
+  const target = new DataView(out.buffer, out.byteOffset, out.length);
+  let to = start;
   while (at < limit) {
     const tag = input[at++] as number;
     const kind = tag & 3;
@@ -30,13 +32,15 @@ export function unsnappy(input: Uint8Array, out: Uint8Array, start: number, end:
       }
       size += 1;
       if (size > limit - at || size > end - to) throw corrupt('snappy literal runs past the end');
-      if (size > 24) {
+      if (size > 32) {
         out.set(input.subarray(at, at + size), to);
-        at += size;
-        to += size;
+      } else if (to + size + 3 <= end && at + size + 3 <= limit) {
+        for (let i = 0; i < size; i += 4) target.setInt32(to + i, source.getInt32(at + i, true), true);
       } else {
-        for (const stop = at + size; at < stop; ) out[to++] = input[at++] as number;
+        for (let i = 0; i < size; i++) out[to + i] = input[at + i] as number;
       }
+      at += size;
+      to += size;
       continue;
     }
     let size: number;
@@ -62,11 +66,12 @@ export function unsnappy(input: Uint8Array, out: Uint8Array, start: number, end:
       throw corrupt('snappy copy points outside its block');
     if (size > 32 && distance >= size) {
       out.copyWithin(to, to - distance, to - distance + size);
-      to += size;
+    } else if (distance >= 4 && to + size + 3 <= end) {
+      for (let i = 0; i < size; i += 4) target.setInt32(to + i, target.getInt32(to + i - distance, true), true);
     } else {
-      let from = to - distance;
-      for (const stop = to + size; to < stop; ) out[to++] = out[from++] as number;
+      for (let i = 0; i < size; i++) out[to + i] = out[to + i - distance] as number;
     }
+    to += size;
   }
   if (to !== end) throw corrupt('snappy block ends early');
 }
