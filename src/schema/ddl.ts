@@ -120,7 +120,7 @@ class DdlParser {
       if (!this.#word('null')) throw this.#unexpected('NULL');
       nullable = false;
     }
-    const comment = this.#word('comment') ? { comment: this.#string() } : {};
+    const comment: JsonObject = this.#word('comment') ? { comment: this.#string() } : {};
     return { name, dataType, nullable, metadata: { ...metadata, ...comment } };
   }
 
