@@ -72,7 +72,7 @@ export class Runtime implements AsyncDisposable {
       pace: new Pace(this.context),
       pool: () => this.pool(),
       assertSafe: () => {
-        safe ??= assertSafeStore(store, this.context).catch((error: unknown) => {
+        safe ??= assertSafeStore(store).catch((error: unknown) => {
           safe = undefined;
           throw error;
         });

@@ -1,5 +1,5 @@
 import type { Context } from '../runtime/context.js';
-import { type LocalOptions, LocalStore } from './local.js';
+import { LocalStore } from './local.js';
 import { MemoryObjects, MemoryStore } from './memory.js';
 import { S3Store } from './s3.js';
 import type { S3Options } from './s3-options.js';
@@ -8,7 +8,12 @@ import { formatLocation, parseLocation } from './url.js';
 
 export { resolveUrl } from './url.js';
 
-export interface StoreOptions extends S3Options, LocalOptions {}
+/** What the kinds of store can be told; each takes its own part. */
+export interface StoreOptions {
+  readonly s3?: S3Options;
+  /** False leaves out the fsync calls of local stores. Default true. */
+  readonly fsync?: boolean;
+}
 
 const memories = new Map<string, MemoryObjects>();
 
@@ -18,8 +23,8 @@ const memories = new Map<string, MemoryObjects>();
  */
 export function openStore(url: string, ctx: Context, options: StoreOptions = {}): Store {
   const location = parseLocation(url);
-  if (location.kind === 's3') return new S3Store(ctx, location, options);
-  if (location.kind === 'file') return new LocalStore(ctx, location.path, options);
+  if (location.kind === 's3') return new S3Store(ctx, location, options.s3);
+  if (location.kind === 'file') return new LocalStore(ctx, location.path, { fsync: options.fsync });
   const name = formatLocation(location);
   const objects = memories.get(name) ?? new MemoryObjects();
   memories.set(name, objects);

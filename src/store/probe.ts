@@ -25,6 +25,7 @@ export interface ProbeTarget {
 /** A store that can say what its server does with conditions. */
 interface Probeable {
   conditionalWrites(options: RequestOptions & { readonly force?: boolean }): Promise<ConditionalWrites>;
+  assertSafe(): Promise<void>;
 }
 
 const RACERS = 8;
@@ -42,6 +43,14 @@ export async function probeStore(
   options: RequestOptions & { readonly force?: boolean } = {},
 ): Promise<ConditionalWrites> {
   return 'conditionalWrites' in store ? (store as Store & Probeable).conditionalWrites(options) : 'trusted';
+}
+
+/**
+ * Throws `UNSAFE_STORE` or `STORE_UNSUPPORTED` where two writers would lose commits and `singleWriter` is not stated, and what keeps a probe
+ * from an answer. Asks as `probeStore` does. `putIfAbsent` does the same; asked for early it saves staging rows that cannot be committed.
+ */
+export async function assertSafeStore(store: Store): Promise<void> {
+  if ('assertSafe' in store) await (store as Store & Probeable).assertSafe();
 }
 
 /**

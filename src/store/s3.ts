@@ -108,11 +108,7 @@ export class S3Store implements Store {
   async putIfAbsent(key: string, bytes: Uint8Array, options?: RequestOptions): Promise<PutIfAbsentResult> {
     assertKey(key);
     assertNotAborted(options?.signal);
-    this.#emulating ??= this.#mustEmulate();
-    const emulating = await this.#emulating.catch((error) => {
-      this.#emulating = undefined;
-      throw error;
-    });
+    const emulating = await this.#emulates();
     return emulating
       ? this.#putWhereNoneSeen(key, bytes, options)
       : this.#putConditionally(key, bytes, options);
@@ -189,6 +185,11 @@ export class S3Store implements Store {
     });
   }
 
+  /** Throws `UNSAFE_STORE`, `STORE_UNSUPPORTED`, or what `conditionalWrites` throws, unless commits are safe or a single writer is stated. */
+  async assertSafe(): Promise<void> {
+    await this.#emulates();
+  }
+
   /** Where requests go and who signs them; resolves the credentials. Throws `NO_CREDENTIALS`. */
   async describe(): Promise<S3Description> {
     const { bucket, settings, store } = this.#wire;
@@ -252,6 +253,14 @@ export class S3Store implements Store {
       throw cause;
     }
     return { outcome: 'created' };
+  }
+
+  #emulates(): Promise<boolean> {
+    this.#emulating ??= this.#mustEmulate().catch((error) => {
+      this.#emulating = undefined;
+      throw error;
+    });
+    return this.#emulating;
   }
 
   /** Throws unless commits are safe; true where the caller answers for it that nobody else writes. */
