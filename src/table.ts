@@ -2,7 +2,7 @@ import { type Resolution, resolveCommit, type UnknownCommit } from './commit/res
 import { isTableError, TableError } from './errors.js';
 import { writeCheckpoint } from './log/checkpoint.js';
 import { type HistoryEntry, type HistoryOptions, readHistory } from './log/history.js';
-import { versionAt } from './log/time-travel.js';
+import { parseTimestampArgument, timestampToVersion } from './log/time-travel.js';
 import { defaultRuntime, type Runtime } from './runtime/runtime.js';
 import type { TableContext } from './runtime/table-context.js';
 import type { Predicate } from './scan/predicate.js';
@@ -50,12 +50,13 @@ export class Table {
     if (options.version !== undefined && options.timestamp !== undefined) {
       throw new TableError('INVALID_INPUT', 'Give a version or a timestamp, not both.', { ...options });
     }
-    const version =
-      options.timestamp === undefined ? options.version : await versionAt(store, ctx, options.timestamp);
+    const { timestamp } = options;
+    if (timestamp === undefined && options.version === undefined) {
+      return new Snapshot(this.#table, await latest.get(options.maxStaleness));
+    }
+    const version = timestamp === undefined ? options.version : await this.#versionAt(timestamp);
     const known = latest.peek();
-    if (version === undefined) return new Snapshot(this.#table, await latest.get(options.maxStaleness));
-    if (known?.version === version) return new Snapshot(this.#table, known);
-    return new Snapshot(this.#table, await loadState(store, ctx, { version }));
+    return new Snapshot(this.#table, known?.version === version ? known : await loadState(store, ctx, { version }));
   }
 
   /** A read of the newest version at the time of iteration. */
@@ -88,9 +89,10 @@ export class Table {
     return stage(this.#table, rows, verb, options);
   }
 
-  /** The versions that can still be loaded, newest first. */
-  history(options: HistoryOptions = {}): AsyncIterable<HistoryEntry> {
-    return readHistory(this.#table.store, this.#table.ctx, options);
+  /** The versions that can still be loaded, newest first. One listing, then one request a version, some ahead of the caller. */
+  async *history(options: Omit<HistoryOptions, 'metadata'> = {}): AsyncGenerator<HistoryEntry> {
+    const { metadata } = await this.#table.latest.get();
+    yield* readHistory(this.#table.store, { ...options, metadata });
   }
 
   /** Writes a checkpoint of the newest version and gives that version. Readers of any engine may start from it. */
@@ -104,6 +106,12 @@ export class Table {
   /** What became of a commit that ended in `COMMIT_STATE_UNKNOWN`: hand in the error's context. Changes nothing. */
   resolve(commit: UnknownCommit): Promise<Resolution> {
     return resolveCommit(this.#table, commit);
+  }
+
+  async #versionAt(timestamp: number | Date | string): Promise<number> {
+    const { store, ctx, latest } = this.#table;
+    const instant = typeof timestamp === 'string' ? parseTimestampArgument(timestamp) : Number(timestamp);
+    return timestampToVersion(store, ctx, instant, (await latest.get()).metadata);
   }
 }
 

@@ -83,9 +83,9 @@ export class Snapshot {
 
   /** The partitions that hold files, in no particular order; for an unpartitioned table, one without values. Reads the log alone. */
   async partitions(): Promise<PartitionSummary[]> {
-    const { files, metadata, schema } = this.#state;
+    const { files, metadata, protocol, schema } = this.#state;
     await files.load({ statistics: true, actions: true });
-    const mode = columnMappingMode(metadata);
+    const mode = columnMappingMode(metadata, protocol);
     const columns = metadata.partitionColumns.map((name) => {
       const field = schema.fields.find((candidate) => candidate.name === name)!;
       return { name, column: files.partition(physicalName(field, mode)) };

@@ -54,7 +54,7 @@ export async function create(
   await assertAbsent(table);
   await table.assertSafe();
   const files = options.rows
-    ? await stageFiles(table, { schema, metadata }, options.rows, options.signal)
+    ? await stageFiles(table, { schema, metadata, protocol }, options.rows, options.signal)
     : [];
   try {
     await commitFirst(

@@ -71,7 +71,7 @@ function liveIdsIn(state: State, files: readonly StagedFile[]): number[] {
 }
 
 function partitionColumnsOf(state: State): Column[] {
-  const mode = columnMappingMode(state.metadata);
+  const mode = columnMappingMode(state.metadata, state.protocol);
   return state.metadata.partitionColumns.map((logical) => {
     const field = state.schema.fields.find((candidate) => candidate.name === logical)!;
     const name = physicalName(field, mode);

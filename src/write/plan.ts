@@ -137,7 +137,7 @@ export function writeCommit(
   parameters: JsonObject,
   isBlindAppend: boolean,
 ): CommitPlan {
-  const removed =
+  const removed: Record<string, number> =
     plan.removed.files > 0
       ? { numRemovedFiles: plan.removed.files, numRemovedBytes: plan.removed.bytes }
       : {};

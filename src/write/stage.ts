@@ -49,14 +49,14 @@ export async function write(
 /** Stages the rows of a table whose schema is that of `state`. */
 export async function stageFiles(
   table: TableContext,
-  state: Pick<State, 'schema' | 'metadata'>,
+  state: Pick<State, 'schema' | 'metadata' | 'protocol'>,
   rows: RowSource,
   signal?: AbortSignal,
 ): Promise<StagedFile[]> {
   const properties = tableProperties(state.metadata.configuration);
   return stageRows(table.store, table.ctx, await table.pool(), batchesOf(rows, state.schema), {
     schema: state.schema,
-    mapping: columnMappingMode(state.metadata),
+    mapping: columnMappingMode(state.metadata, state.protocol),
     partitionColumns: state.metadata.partitionColumns,
     targetFileSize: properties.targetFileSize,
     stats: properties.dataSkipping,

@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRuntime, createTable, openTable, type Runtime, type RuntimeOptions } from '../../src/index.js';
+import { runProcess } from '../support/processes.js';
+import { type S3Server, startS3Server } from '../support/s3-server.js';
+
+interface Place {
+  readonly url: (name: string) => string;
+  readonly s3?: RuntimeOptions['s3'];
+  readonly stop: () => Promise<void>;
+}
+
+async function localPlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'intervale-contention-'));
+  return { url: (name) => join(folder, name), stop: () => rm(folder, { recursive: true, force: true }) };
+}
+
+function s3Place(server: S3Server): Place {
+  return { url: (name) => `s3://${server.bucket}/${name}`, s3: server.options, stop: () => server.stop() };
+}
+
+const server = await startS3Server();
+
+describe.each([
+  ['a local folder', async () => localPlace()],
+  ['an S3 server', server ? async () => s3Place(server) : undefined],
+])('on %s', (_, open) => {
+  let place: Place;
+  let runtime: Runtime;
+
+  beforeAll(async () => {
+    if (!open) return;
+    place = await open();
+    runtime = createRuntime({ s3: place.s3 });
+  });
+  afterAll(async () => {
+    await runtime?.close();
+    await place?.stop();
+  });
+
+  test.skipIf(!open)('8 processes append 25 times each: 200 commits in a row, every row once', async () => {
+    const url = place.url('appends');
+    await createTable(url, { schema: 'id long, p string', runtime });
+    const writers = Array.from({ length: 8 }, (_, writer) =>
+      runProcess<{ status: string; version: number }>('writer-process.js', {
+        url,
+        mode: 'append',
+        writer,
+        count: 25,
+        s3: place.s3,
+      }),
+    );
+    const results = (await Promise.all(writers)).flat();
+    expect(results.every(({ status }) => status === 'committed')).toBe(true);
+    expect(results.map(({ version }) => version).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 200 }, (_, i) => i + 1),
+    );
+    const table = await openTable(url, { runtime });
+    const rows = await table.scan().toArray();
+    expect(rows.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 200 }, (_, i) => Math.floor(i / 25) * 1000 + (i % 25)),
+    );
+  });
+
+  test.skipIf(!open)('writers that replace one partition at once leave the rows of one of them', async () => {
+    const url = place.url('same-partition');
+    const table = await createTable(url, {
+      schema: 'id long, p string',
+      partitionBy: ['p'],
+      rows: [
+        { id: 1n, p: 'a' },
+        { id: 2n, p: 'a' },
+        { id: 3n, p: 'b' },
+      ],
+      runtime,
+    });
+    const runtimes = Array.from({ length: 4 }, () => createRuntime({ s3: place.s3, workers: 1 }));
+    const staged = await Promise.all(
+      runtimes.map(async (own, writer) => {
+        const mine = await openTable(url, { runtime: own });
+        return mine.stage(
+          Array.from({ length: writer + 2 }, () => ({ id: BigInt(100 + writer), p: 'a' })),
+          'overwritePartitions',
+        );
+      }),
+    );
+    const results = await Promise.all(staged.map((write) => write.commit()));
+    expect(new Set(results.map(({ version }) => version))).toEqual(new Set([1, 2, 3, 4]));
+    const last = results.findIndex(({ version }) => version === 4);
+    const rows = await table.scan({ where: "p = 'a'" }).toArray();
+    expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: last + 2 }, () => BigInt(100 + last)));
+    expect(await table.count({ where: "p = 'b'" })).toBe(1);
+    await Promise.all(runtimes.map((own) => own.close()));
+  });
+
+  test.skipIf(!open)('30 writers replace 30 days at once: 30 commits, none fails', async () => {
+    const url = place.url('days');
+    const days = Array.from({ length: 30 }, (_, i) => `2024-01-${String(i + 1).padStart(2, '0')}`);
+    const table = await createTable(url, {
+      schema: 'id long, day date',
+      partitionBy: ['day'],
+      rows: days.map((day) => ({ id: 0n, day })),
+      runtime,
+    });
+    const runtimes = days.map(() => createRuntime({ s3: place.s3, workers: 1 }));
+    const tables = await Promise.all(runtimes.map((own) => openTable(url, { runtime: own })));
+    const staged = await Promise.all(
+      tables.map((own, i) => own.stage([{ id: BigInt(i + 1), day: days[i]! }], 'overwritePartitions')),
+    );
+    const results = await Promise.all(staged.map((write) => write.commit()));
+    expect(results.map(({ version }) => version).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 30 }, (_, i) => i + 1),
+    );
+    const rows = await table.scan().toArray();
+    expect(rows.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 30 }, (_, i) => i + 1),
+    );
+    await Promise.all(runtimes.map((own) => own.close()));
+  });
+});
