@@ -91,6 +91,8 @@ export class Engines {
     createInterface({ input: child.stdout!, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) =>
       this.#answer(line),
     );
+    // The process of the tests need not wait for this one: it ends when its input does.
+    child.unref();
     child.on('exit', (code, signal) =>
       this.#fail(`the engines' process ended (${signal ?? code}); see ${LOG_FOLDER}engines.log`),
     );
