@@ -1,0 +1,168 @@
+import { TableError } from '../errors.js';
+import { readThrift, T, type ThriftList, type ThriftStruct, writeThrift } from './encode-thrift.js';
+
+const MAGIC = new Uint8Array([0x50, 0x41, 0x52, 0x31]);
+
+/** Field ids of Parquet's footer (parquet-format, parquet.thrift). */
+const FILE = { rows: 3, groups: 4, keyValues: 5, createdBy: 6 } as const;
+const GROUP = { columns: 1, fileOffset: 5, ordinal: 7 } as const;
+const CHUNK = {
+  fileOffset: 2,
+  meta: 3,
+  offsetIndex: 4,
+  offsetIndexLength: 5,
+  columnIndex: 6,
+  columnIndexLength: 7,
+} as const;
+const META = { dataPage: 9, indexPage: 10, dictionaryPage: 11, bloomFilter: 14 } as const;
+
+/** A whole Parquet file in pieces, to be sent in this order. */
+export interface JoinedFile {
+  /** For each part given: which of its bytes are its pages. The pieces between belong to this file alone. */
+  readonly pages: readonly { readonly start: number; readonly end: number }[];
+  /** What stands before the first part's pages. */
+  readonly head: Uint8Array;
+  /** Page indexes, footer, its length and the closing magic. */
+  readonly tail: Uint8Array;
+  readonly size: number;
+}
+
+/** What a part says of itself without its pages: everything behind the last page. */
+export interface PartTail {
+  readonly size: number;
+  /** The last bytes of the part, at least from its page indexes on. */
+  readonly tail: Uint8Array;
+}
+
+/**
+ * One file out of the row groups of several that have the same schema, without touching their pages: offsets are moved, page indexes are
+ * put behind the last page. Key-value metadata is dropped: the writer's own copy of the Arrow schema serves no reader of a Delta table.
+ */
+export function joinParts(parts: readonly PartTail[], createdBy: string): JoinedFile {
+  const footers = parts.map(footerOf);
+  const pages = parts.map((part, i) => ({ start: MAGIC.length, end: endOfPages(part, footers[i]!) }));
+  const tail: Uint8Array[] = [];
+  let at = MAGIC.length;
+  const groups: ThriftStruct[] = [];
+  let rows = 0;
+  footers.forEach((footer, i) => {
+    for (const group of structs(footer, FILE.groups)) {
+      moveGroup(group, at - MAGIC.length);
+      if (group.has(GROUP.ordinal)) group.get(GROUP.ordinal)!.value = groups.length;
+      groups.push(group);
+    }
+    rows += Number(footer.get(FILE.rows)!.value);
+    at += pages[i]!.end - pages[i]!.start;
+  });
+  const place = (bytes: Uint8Array): number => {
+    tail.push(bytes);
+    at += bytes.length;
+    return at - bytes.length;
+  };
+  let next = 0;
+  footers.forEach((footer, i) => {
+    const moved = groups.slice(next, (next += structs(footer, FILE.groups).length));
+    const shift = pages.slice(0, i).reduce((sum, page) => sum + page.end - page.start, 0);
+    for (const group of moved)
+      for (const chunk of structs(group, GROUP.columns)) moveIndexes(chunk, parts[i]!, shift, place);
+  });
+  const footer = footers[0]!;
+  footer.get(FILE.rows)!.value = rows;
+  (footer.get(FILE.groups)!.value as ThriftList).items.splice(0, Number.POSITIVE_INFINITY, ...groups);
+  footer.delete(FILE.keyValues);
+  footer.set(FILE.createdBy, { type: T.BINARY, value: new TextEncoder().encode(createdBy) });
+  const sorted: ThriftStruct = new Map([...footer].sort(([a], [b]) => a - b));
+  const body = writeThrift(sorted);
+  place(body);
+  const length = new Uint8Array(4);
+  new DataView(length.buffer).setUint32(0, body.length, true);
+  place(length);
+  place(MAGIC);
+  return { pages, head: MAGIC, tail: concat(tail), size: at };
+}
+
+/** The footer of a Parquet file from its last bytes. */
+export function footerOf({ tail }: PartTail): ThriftStruct {
+  const view = new DataView(tail.buffer, tail.byteOffset, tail.byteLength);
+  const length = tail.length >= 8 ? view.getUint32(tail.length - 8, true) : Number.POSITIVE_INFINITY;
+  const start = tail.length - 8 - length;
+  if (start < 0)
+    throw new TableError(
+      'CORRUPT_DATA_FILE',
+      'The footer of a Parquet file is longer than the bytes at hand.',
+    );
+  return readThrift(tail, start).struct;
+}
+
+/** The structs of a list field. */
+export function structs(of: ThriftStruct, id: number): ThriftStruct[] {
+  return ((of.get(id)?.value as ThriftList | undefined)?.items ?? []) as ThriftStruct[];
+}
+
+/** A copy of what stands behind a file's pages: enough to join it once its pages have left memory. */
+export function tailOf(bytes: Uint8Array): Uint8Array {
+  const part = { size: bytes.length, tail: bytes };
+  return bytes.slice(endOfPages(part, footerOf(part)));
+}
+
+/** Where the pages of a file end: the first of page indexes and footer. */
+function endOfPages(part: PartTail, footer: ThriftStruct): number {
+  const view = new DataView(part.tail.buffer, part.tail.byteOffset, part.tail.byteLength);
+  let end = part.size - 8 - view.getUint32(part.tail.length - 8, true);
+  for (const group of structs(footer, FILE.groups))
+    for (const chunk of structs(group, GROUP.columns))
+      for (const id of [CHUNK.offsetIndex, CHUNK.columnIndex]) {
+        const at = chunk.get(id)?.value;
+        if (at !== undefined) end = Math.min(end, Number(at));
+      }
+  return end;
+}
+
+function moveGroup(group: ThriftStruct, by: number): void {
+  move(group, GROUP.fileOffset, by);
+  for (const chunk of structs(group, GROUP.columns)) {
+    // A file offset of zero is how current writers leave out this deprecated field.
+    if (Number(chunk.get(CHUNK.fileOffset)?.value ?? 0) !== 0) move(chunk, CHUNK.fileOffset, by);
+    const meta = chunk.get(CHUNK.meta)!.value as ThriftStruct;
+    for (const id of [META.dataPage, META.indexPage, META.dictionaryPage, META.bloomFilter])
+      move(meta, id, by);
+  }
+}
+
+function moveIndexes(
+  chunk: ThriftStruct,
+  part: PartTail,
+  shift: number,
+  place: (bytes: Uint8Array) => number,
+): void {
+  const bytesOf = (offset: number, length: number): Uint8Array | undefined => {
+    const at = chunk.get(offset);
+    if (!at) return undefined;
+    const start = Number(at.value) - (part.size - part.tail.length);
+    return part.tail.subarray(start, start + Number(chunk.get(length)!.value));
+  };
+  const columnIndex = bytesOf(CHUNK.columnIndex, CHUNK.columnIndexLength);
+  const offsetIndex = bytesOf(CHUNK.offsetIndex, CHUNK.offsetIndexLength);
+  if (columnIndex) chunk.get(CHUNK.columnIndex)!.value = place(columnIndex);
+  if (!offsetIndex) return;
+  const { struct } = readThrift(offsetIndex);
+  for (const location of structs(struct, 1)) move(location, 1, shift);
+  const moved = shift === 0 ? offsetIndex : writeThrift(struct);
+  chunk.get(CHUNK.offsetIndex)!.value = place(moved);
+  chunk.get(CHUNK.offsetIndexLength)!.value = moved.length;
+}
+
+function move(of: ThriftStruct, id: number, by: number): void {
+  const field = of.get(id);
+  if (field) field.value = Number(field.value) + by;
+}
+
+function concat(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

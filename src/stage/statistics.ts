@@ -1,0 +1,265 @@
+import type { DataSkipping } from '../log/properties.js';
+import { footerOf, structs } from '../parquet/encode-join.js';
+import { isStored } from '../parquet/encode-schema.js';
+import type { ThriftStruct } from '../parquet/encode-thrift.js';
+import { leafColumns, type MappingMode } from '../schema/mapping.js';
+import type { DataType, Datum, StructType } from '../schema/types.js';
+import { compareDatum, datumToStatJson } from '../schema/value.js';
+import { bitAt, type Column } from './columns.js';
+
+/** A column that files have statistics of. */
+export interface StatisticsColumn {
+  /** Physical names from the root. */
+  readonly path: readonly string[];
+  readonly type: DataType;
+  /** Where it is among the columns of a file: the top-level column, then the child at each level. */
+  readonly at: readonly number[];
+  /** Which Parquet leaf holds its values; -1 for types whose order means nothing to readers. */
+  readonly leaf: number;
+}
+
+/** What a file, or a part of one, says of one column. Without bounds: `bounded` false where there are values that must not be bounded (NaN). */
+export interface ColumnStatistics {
+  readonly nulls: number;
+  readonly bounded: boolean;
+  readonly min: Datum;
+  readonly max: Datum;
+}
+
+const DEFAULT_INDEXED = 32;
+
+/** Types whose least and greatest value readers may skip files by. */
+const BOUNDED: ReadonlySet<string> = new Set([
+  'byte',
+  'short',
+  'integer',
+  'long',
+  'float',
+  'double',
+  'decimal',
+  'string',
+  'date',
+  'timestamp',
+  'timestamp_ntz',
+]);
+
+/**
+ * Which columns of the files of this schema (without partition columns) get statistics: those named by `delta.dataSkippingStatsColumns` with all below them,
+ * else the first leaves by `delta.dataSkippingNumIndexedCols`. Arrays, maps, binary and boolean columns count their NULLs alone.
+ */
+export function planStatistics(
+  schema: StructType,
+  mode: MappingMode,
+  skipping?: DataSkipping,
+): StatisticsColumn[] {
+  const leaves = leafColumns(schema, mode);
+  const named = skipping?.statsColumns?.map((path) => path.map((name) => name.toLowerCase()));
+  const indexed = skipping?.indexedColumns ?? DEFAULT_INDEXED;
+  const chosen = named
+    ? leaves.filter(({ logical }) =>
+        named.some((path) => path.every((name, i) => logical[i]?.toLowerCase() === name)),
+      )
+    : leaves.slice(0, indexed < 0 ? undefined : indexed);
+  const places = placesOf(schema);
+  return chosen
+    .filter(({ field }) => isStored(field.dataType))
+    .map(({ field, logical, physical }) => {
+      const place = places.get(keyOf(logical))!;
+      return {
+        path: physical,
+        type: field.dataType,
+        at: place.at,
+        leaf: BOUNDED.has(field.dataType.type) ? place.leaf : -1,
+      };
+    });
+}
+
+function keyOf(path: readonly string[]): string {
+  return JSON.stringify(path);
+}
+
+/** Where each leaf of the schema stands in its files. */
+function placesOf(schema: StructType): Map<string, { at: number[]; leaf: number }> {
+  const places = new Map<string, { at: number[]; leaf: number }>();
+  let leaf = 0;
+  const walk = (struct: StructType, path: readonly string[], at: readonly number[]): void => {
+    let index = 0;
+    struct.fields.forEach((field, child) => {
+      if (!isStored(field.dataType)) return;
+      const here = { path: [...path, field.name], at: [...at, at.length === 0 ? index++ : child] };
+      if (field.dataType.type === 'struct') return walk(field.dataType, here.path, here.at);
+      places.set(keyOf(here.path), { at: here.at, leaf });
+      leaf += leavesIn(field.dataType);
+    });
+  };
+  walk(schema, [], []);
+  return places;
+}
+
+function leavesIn(type: DataType): number {
+  switch (type.type) {
+    case 'struct':
+      return type.fields.reduce(
+        (sum, field) => sum + (isStored(field.dataType) ? leavesIn(field.dataType) : 0),
+        0,
+      );
+    case 'array':
+      return leavesIn(type.elementType);
+    case 'map':
+      return leavesIn(type.keyType) + leavesIn(type.valueType);
+    default:
+      return type.type === 'variant' ? 2 : 1;
+  }
+}
+
+/** The statistics of the rows in `columns`, encoded as `part`: bounds from the footer, what footers do not tell from the columns. */
+export function collectStatistics(
+  plan: readonly StatisticsColumn[],
+  columns: readonly Column[],
+  part: Uint8Array,
+): ColumnStatistics[] {
+  const group = structs(footerOf({ size: part.length, tail: part }), 4)[0];
+  const chunks = group ? structs(group, 1) : [];
+  return plan.map(({ type, at, leaf }) => {
+    const path = at
+      .slice(1)
+      .reduce((found, child) => [...found, found.at(-1)!.children[child]!], [columns[at[0]!]!]);
+    const column = path.at(-1)!;
+    const nulls = nullsAlong(path);
+    const none = { nulls, bounded: false, min: null, max: null };
+    if (leaf < 0 || (isFloating(type) && hasNaN(type, column))) return none;
+    if (nulls === column.length) return { ...none, bounded: true };
+    const footer = (chunks[leaf]?.get(3)?.value as ThriftStruct | undefined)?.get(12)?.value as
+      | ThriftStruct
+      | undefined;
+    const min = footer?.get(6)?.value;
+    const max = footer?.get(5)?.value;
+    if (!(min instanceof Uint8Array) || !(max instanceof Uint8Array)) return none;
+    return { nulls, bounded: true, min: plainDatum(type, min), max: plainDatum(type, max) };
+  });
+}
+
+/** Statistics of parts of a file as those of the whole. */
+export function mergeStatistics(
+  plan: readonly StatisticsColumn[],
+  parts: readonly (readonly ColumnStatistics[])[],
+): readonly ColumnStatistics[] {
+  return parts.reduce((a, b) =>
+    a.map((left, i) => {
+      const right = b[i]!;
+      const pick = (x: Datum, y: Datum, sign: number): Datum =>
+        x === null ? y : y === null || compareDatum(plan[i]!.type, x, y) * sign <= 0 ? x : y;
+      return {
+        nulls: left.nulls + right.nulls,
+        bounded: left.bounded && right.bounded,
+        min: pick(left.min, right.min, 1),
+        max: pick(left.max, right.max, -1),
+      };
+    }),
+  );
+}
+
+/** The `stats` of an add action (protocol: Per-file Statistics): strict JSON, columns nested as in the schema, by physical name. */
+export function statisticsJson(
+  plan: readonly StatisticsColumn[],
+  rows: number,
+  columns: readonly ColumnStatistics[],
+): string {
+  const min = new Tree();
+  const max = new Tree();
+  const nulls = new Tree();
+  plan.forEach(({ path, type }, i) => {
+    const { bounded, ...column } = columns[i]!;
+    nulls.set(path, String(column.nulls));
+    if (!bounded) return;
+    min.set(path, datumToStatJson(type, column.min, 'min'));
+    max.set(path, datumToStatJson(type, column.max, 'max'));
+  });
+  return `{"numRecords":${rows},"minValues":${min.json()},"maxValues":${max.json()},"nullCount":${nulls.json()}}`;
+}
+
+/** JSON of nested objects from tokens that must stay as they are. Names are any text, `__proto__` too. */
+class Tree {
+  readonly #members = new Map<string, string | Tree>();
+
+  set(path: readonly string[], token: string | undefined): void {
+    if (token === undefined) return;
+    const [name, ...rest] = path as [string, ...string[]];
+    if (rest.length === 0) {
+      this.#members.set(name, token);
+      return;
+    }
+    let child = this.#members.get(name);
+    if (!(child instanceof Tree)) {
+      child = new Tree();
+      this.#members.set(name, child);
+    }
+    child.set(rest, token);
+  }
+
+  json(): string {
+    const members = [...this.#members].map(([name, value]) => {
+      return `${JSON.stringify(name)}:${typeof value === 'string' ? value : value.json()}`;
+    });
+    return `{${members.join(',')}}`;
+  }
+}
+
+/** Rows in which the last column of the path, or one that holds it, is NULL. */
+function nullsAlong(path: readonly Column[]): number {
+  const partly = path.filter((column) => column.nulls > 0);
+  if (partly.length <= 1) return partly[0]?.nulls ?? 0;
+  const rows = path[0]!.length;
+  let nulls = 0;
+  for (let row = 0; row < rows; row++) {
+    if (partly.some((column) => !column.valid || !bitAt(column.valid, column.bit + row))) nulls++;
+  }
+  return nulls;
+}
+
+function isFloating(type: DataType): boolean {
+  return type.type === 'float' || type.type === 'double';
+}
+
+/** NaN in a row that is NULL does not count. */
+function hasNaN(type: DataType, column: Column): boolean {
+  const bytes = column.values!;
+  const values =
+    type.type === 'float'
+      ? new Float32Array(bytes.buffer, bytes.byteOffset, column.length)
+      : new Float64Array(bytes.buffer, bytes.byteOffset, column.length);
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row]!;
+    if (value !== value && (!column.valid || bitAt(column.valid, column.bit + row))) return true;
+  }
+  return false;
+}
+
+/** A value as Parquet's PLAIN encoding and its footers have it. */
+export function plainDatum(type: DataType, bytes: Uint8Array): Datum {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  switch (type.type) {
+    case 'string':
+      return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+    case 'byte':
+    case 'short':
+    case 'integer':
+    case 'date':
+      return view.getInt32(0, true);
+    case 'float':
+      return view.getFloat32(0, true);
+    case 'double':
+      return view.getFloat64(0, true);
+    case 'decimal':
+      if (type.precision <= 9) return BigInt(view.getInt32(0, true));
+      return type.precision <= 18 ? view.getBigInt64(0, true) : bigEndian(bytes);
+    default:
+      return view.getBigInt64(0, true);
+  }
+}
+
+function bigEndian(bytes: Uint8Array): bigint {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  return BigInt.asIntN(bytes.length * 8, value);
+}
