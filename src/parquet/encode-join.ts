@@ -59,12 +59,12 @@ export function joinParts(parts: readonly PartTail[], createdBy: string): Joined
     at += bytes.length;
     return at - bytes.length;
   };
-  let next = 0;
+  let shift = 0;
   footers.forEach((footer, i) => {
-    const moved = groups.slice(next, (next += structs(footer, FILE.groups).length));
-    const shift = pages.slice(0, i).reduce((sum, page) => sum + page.end - page.start, 0);
-    for (const group of moved)
+    for (const group of structs(footer, FILE.groups)) {
       for (const chunk of structs(group, GROUP.columns)) moveIndexes(chunk, parts[i]!, shift, place);
+    }
+    shift += pages[i]!.end - pages[i]!.start;
   });
   const footer = footers[0]!;
   footer.get(FILE.rows)!.value = rows;

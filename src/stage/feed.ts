@@ -39,7 +39,9 @@ export class Gathering {
         bytes = measureChunk(this.#shapes, rangesAt(start, length));
       }
       if (this.rows > 0 && this.bytes + bytes > SLAB_BYTES) yield;
-      this.#ranges.forEach((ranges, i) => ranges.push({ column: columns[i]!, start, length }));
+      this.#ranges.forEach((ranges, i) => {
+        ranges.push({ column: columns[i]!, start, length });
+      });
       this.rows += length;
       this.bytes += bytes;
       start += length;

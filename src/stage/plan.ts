@@ -18,7 +18,7 @@ export interface StageSpec {
   /** Which columns have statistics; default the first 32 leaves. */
   readonly stats?: DataSkipping;
   readonly signal?: AbortSignal;
-  /** Bytes that rows may take in memory before they go to files or to the local disk; default 224 MiB. */
+  /** Bytes that rows may take in memory before they go to files or to the local disk; default the pool's. */
   readonly memory?: number;
   /** A folder of the table that the files go under, as an object key without slashes at its ends; default the table's root. */
   readonly dataFolder?: string;

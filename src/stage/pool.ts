@@ -1,16 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, TableError } from '../errors.js';
-import type { RuntimeEvent } from '../runtime/events.js';
+import type { Context } from '../runtime/context.js';
 import { Slabs } from './memory.js';
 import type { SentError, TaskInput, TaskName, TaskOutput, TaskReply, TaskRequest } from './protocol.js';
 
 export interface PoolOptions {
-  /** Worker threads; default the machine's cores, at most 2. They start when there is work for them. */
-  readonly size?: number;
+  /** Worker threads; default the machine's cores, at most 4. They start when there is work for them. */
+  readonly workers?: number;
+  /** Bytes that the rows of one write may take in memory; default 192 MiB. */
+  readonly memory?: number;
   /** A worker whose Parquet engine holds more bytes than this after a task is replaced; default 512 MiB. */
   readonly maxWorkerMemory?: number;
-  readonly emit?: (event: RuntimeEvent) => void;
 }
 
 export interface RunOptions {
@@ -18,6 +19,8 @@ export interface RunOptions {
   /** A task that waits is dropped when it fires; one that runs is waited for, then `ABORTED` is thrown. */
   readonly signal?: AbortSignal;
 }
+
+const DEFAULT_MEMORY = 192 * 2 ** 20;
 
 interface Job {
   readonly id: number;
@@ -46,19 +49,22 @@ const WORKER = import.meta.url.endsWith('.ts')
  */
 export class Pool {
   readonly size: number;
+  /** Bytes that the rows of one write may take in memory. */
+  readonly memory: number;
   /** Memory that threads share, kept for use by the next. */
   readonly slabs = new Slabs();
   readonly #maxWorkerMemory: number;
-  readonly #emit: (event: RuntimeEvent) => void;
+  readonly #ctx: Pick<Context, 'emit'>;
   readonly #seats = new Set<Seat>();
   readonly #waiting: Job[] = [];
   #nextId = 1;
   #closed = false;
 
-  constructor(options: PoolOptions = {}) {
-    this.size = Math.max(1, options.size ?? Math.min(2, availableParallelism()));
+  constructor(ctx: Pick<Context, 'emit'>, options: PoolOptions = {}) {
+    this.#ctx = ctx;
+    this.size = Math.max(1, options.workers ?? Math.min(4, availableParallelism()));
+    this.memory = options.memory ?? DEFAULT_MEMORY;
     this.#maxWorkerMemory = options.maxWorkerMemory ?? 512 * 2 ** 20;
-    this.#emit = options.emit ?? (() => {});
   }
 
   /**
@@ -129,7 +135,10 @@ export class Pool {
   #answered(seat: Seat, reply: TaskReply): void {
     const { job } = seat;
     if (job?.id !== reply.id) return;
-    if ('error' in reply && reply.broken) return this.#broke(seat, reply.error);
+    if ('error' in reply && reply.broken) {
+      this.#broke(seat, reply.error);
+      return;
+    }
     const signal = job.options.signal;
     this.#settle(seat, () => {
       if ('error' in reply) job.reject(received(reply.error));
@@ -138,7 +147,7 @@ export class Pool {
     });
     if (reply.memory > this.#maxWorkerMemory) {
       this.#remove(seat);
-      this.#emit({ type: 'workerReplaced', reason: 'memory' });
+      this.#ctx.emit({ type: 'workerReplaced', reason: 'memory' });
     }
     this.#dispatch();
   }
@@ -147,7 +156,7 @@ export class Pool {
     if (!this.#seats.has(seat)) return;
     const { job } = seat;
     this.#remove(seat);
-    this.#emit({ type: 'workerReplaced', reason: 'trap' });
+    this.#ctx.emit({ type: 'workerReplaced', reason: 'trap' });
     if (job) {
       if (job.failures === 0 && !job.options.signal?.aborted) this.#waiting.unshift({ ...job, failures: 1 });
       else job.reject(brokenError(job, error));

@@ -15,7 +15,6 @@ import type { StagedFile } from './staged.js';
 import { type SliceInput, split } from './tasks.js';
 
 const DEFAULT_TARGET = 128 * 2 ** 20;
-const DEFAULT_MEMORY = 224 * 2 ** 20;
 /** Bytes of rows that become a row group at most; what the engine uses for one is several times this. */
 const GROUP_BYTES = 24 * 2 ** 20;
 /** When memory is short, a partition with less than this goes to the spill file rather than into a row group too small to be of use. */
@@ -96,7 +95,7 @@ export class Staging {
     this.#ctx = ctx;
     this.#pool = pool;
     this.#spec = spec;
-    this.#limit = spec.memory ?? DEFAULT_MEMORY;
+    this.#limit = spec.memory ?? pool.memory;
     this.#target = spec.targetFileSize ?? DEFAULT_TARGET;
     if (spec.signal?.aborted) this.#onAbort();
     spec.signal?.addEventListener('abort', this.#onAbort, { once: true });

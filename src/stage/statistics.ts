@@ -87,7 +87,10 @@ function placesOf(schema: StructType): Map<string, { at: number[]; leaf: number 
     struct.fields.forEach((field, child) => {
       if (!isStored(field.dataType)) return;
       const here = { path: [...path, field.name], at: [...at, at.length === 0 ? index++ : child] };
-      if (field.dataType.type === 'struct') return walk(field.dataType, here.path, here.at);
+      if (field.dataType.type === 'struct') {
+        walk(field.dataType, here.path, here.at);
+        return;
+      }
       places.set(keyOf(here.path), { at: here.at, leaf });
       leaf += leavesIn(field.dataType);
     });
@@ -121,9 +124,8 @@ export function collectStatistics(
   const group = structs(footerOf({ size: part.length, tail: part }), 4)[0];
   const chunks = group ? structs(group, 1) : [];
   return plan.map(({ type, at, leaf }) => {
-    const path = at
-      .slice(1)
-      .reduce((found, child) => [...found, found.at(-1)!.children[child]!], [columns[at[0]!]!]);
+    const path = [columns[at[0]!]!];
+    for (const child of at.slice(1)) path.push(path.at(-1)!.children[child]!);
     const column = path.at(-1)!;
     const nulls = nullsAlong(path);
     const none = { nulls, bounded: false, min: null, max: null };
@@ -230,7 +232,7 @@ function hasNaN(type: DataType, column: Column): boolean {
       : new Float64Array(bytes.buffer, bytes.byteOffset, column.length);
   for (let row = 0; row < values.length; row++) {
     const value = values[row]!;
-    if (value !== value && (!column.valid || bitAt(column.valid, column.bit + row))) return true;
+    if (Number.isNaN(value) && (!column.valid || bitAt(column.valid, column.bit + row))) return true;
   }
   return false;
 }
