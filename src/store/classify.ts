@@ -89,6 +89,7 @@ const BY_CODE: ReadonlyMap<string, FaultKind> = new Map(
       'AuthFailure',
       'InvalidSecurity',
       'NotSignedUp',
+      'XAdminUserNotFound',
     ],
     denied: [
       'AccessDenied',
@@ -168,13 +169,14 @@ function kindOf(code: string, name: string, status: number | undefined, message:
   const known = BY_CODE.get(code);
   if (known) return known;
   if (name === 'TimeoutError') return /establish a connection/.test(message) ? 'unreachable' : 'timeout';
+  // A 404 with a code of its own speaks of something else than the object: one server answers so to an unknown user.
+  if (status === 404) return NO_CODE.test(name) ? 'missing' : 'refused';
   if (status !== undefined) return kindOfStatus(status);
   return /socket hang up|aborted|premature close/i.test(message) ? 'network' : 'refused';
 }
 
 function kindOfStatus(status: number): FaultKind {
   if (status === 412) return 'exists';
-  if (status === 404) return 'missing';
   if (status === 409) return 'conflict';
   if (status === 429 || status === 503) return 'throttled';
   if (status === 501 || status === 405) return 'unsupported';
@@ -186,6 +188,9 @@ function kindOfStatus(status: number): FaultKind {
   if (status === 408) return 'server';
   return 'refused';
 }
+
+/** What the SDK calls an error whose answer had no document. */
+const NO_CODE = /^(Unknown|UnknownError|Error|S3ServiceException|\d{3})$/;
 
 interface Parts {
   readonly name: string;

@@ -83,6 +83,7 @@ async function makeConnection(settings: S3Settings): Promise<S3Connection> {
     // With it the SDK opens a connection of its own for every large put, outside the limit on sockets.
     expectContinueHeader: false,
     followRegionRedirects: false,
+    disableS3ExpressSessionAuth: custom,
     maxAttempts: 1,
     logger: SILENT,
     requestHandler: {

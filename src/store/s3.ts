@@ -1,10 +1,11 @@
 import { isTableError, TableError } from '../errors.js';
 import type { Context } from '../runtime/context.js';
 import { mayHaveLanded } from './classify.js';
-import { assertKey, assertNotAborted, assertRange, compareKeys, folderOf } from './keys.js';
+import { assertKey, assertNotAborted, assertRange } from './keys.js';
 import { type ConditionalWrites, probe } from './probe.js';
 import { buffered, readBody } from './s3-body.js';
 import { connectS3 } from './s3-client.js';
+import { listObjects } from './s3-list.js';
 import { type MultipartTarget, uploadParts } from './s3-multipart.js';
 import { type S3Options, s3Settings } from './s3-options.js';
 import { type S3Wire, send, sendOnce, sendUntil, type WireRequest } from './s3-request.js';
@@ -76,16 +77,24 @@ export class S3Store implements Store {
     return { bytes: bytes.length > length ? bytes.slice(bytes.length - length) : bytes, size };
   }
 
-  head(key: string, options?: RequestOptions): Promise<ObjectMeta | undefined> {
-    return this.#send(key, options, 'head', async ({ connection, http, tally }) => {
-      const { client, sdk } = connection;
-      const answer = await client.send(new sdk.HeadObjectCommand(this.#object(key)), http);
-      tally.outcome = 'ok';
-      return { key, size: answer.ContentLength ?? 0, modifiedAt: answer.LastModified?.getTime() ?? 0 };
-    }).catch((error) => {
+  /** Costs a second request where the object is not there: the answer to a HEAD has no body, and so cannot tell a missing bucket or user. */
+  async head(key: string, options?: RequestOptions): Promise<ObjectMeta | undefined> {
+    const ask = (): Promise<ObjectMeta> =>
+      this.#send(key, options, 'head', async ({ connection, http }) => {
+        const { client, sdk } = connection;
+        const answer = await client.send(new sdk.HeadObjectCommand(this.#object(key)), http);
+        return { key, size: answer.ContentLength ?? 0, modifiedAt: answer.LastModified?.getTime() ?? 0 };
+      });
+    try {
+      return await ask().catch(async (error) => {
+        if (!isTableError(error, 'NOT_FOUND')) throw error;
+        await this.getRange(key, 0, 1, options);
+        return ask();
+      });
+    } catch (error) {
       if (isTableError(error, 'NOT_FOUND')) return undefined;
       throw error;
-    });
+    }
   }
 
   async put(key: string, bytes: Uint8Array, options?: RequestOptions): Promise<void> {
@@ -114,45 +123,18 @@ export class S3Store implements Store {
       : this.#putConditionally(key, bytes, options);
   }
 
-  async *list(
+  list(
     prefix: string,
     options?: RequestOptions & { readonly after?: string },
   ): AsyncGenerator<readonly ObjectMeta[]> {
     const after = options?.after ?? '';
-    const asked = this.ordered ? prefix : folderOf(prefix);
-    let token: string | undefined;
-    let startAfter = this.ordered && after !== '' ? this.#root + after : undefined;
-    do {
-      const from = {
-        ...(token !== undefined && { ContinuationToken: token }),
-        ...(startAfter !== undefined && { StartAfter: startAfter }),
-      };
-      const page = await this.#send(prefix, options, 'list', ({ connection, http, tally }) => {
-        const { client, sdk } = connection;
-        const command = new sdk.ListObjectsV2Command({
-          ...this.#bucket(),
-          Prefix: this.#root + asked,
-          ...from,
-        });
-        return client.send(buffered(command, tally), http);
-      });
-      const metas: ObjectMeta[] = [];
-      for (const { Key: full = '', Size: size = 0, LastModified: modified } of page.Contents ?? []) {
-        const key = full.slice(this.#root.length);
-        if (key !== '' && key.startsWith(prefix) && compareKeys(key, after) > 0)
-          metas.push({ key, size, modifiedAt: modified?.getTime() ?? 0 });
-      }
-      if (metas.length > 0) yield metas;
-      if (!page.IsTruncated) return;
-      startAfter = undefined;
-      if (page.NextContinuationToken === undefined || page.NextContinuationToken === token)
-        throw new TableError(
-          'STORE_FAILED',
-          `The listing of '${prefix}' in ${this.url} goes on, and the server does not say where.`,
-          { store: this.url, prefix },
-        );
-      token = page.NextContinuationToken;
-    } while (token !== undefined);
+    return listObjects(this.#wire, {
+      root: this.#root,
+      prefix,
+      after,
+      ordered: this.ordered,
+      ...(options?.signal && { signal: options.signal }),
+    });
   }
 
   async delete(key: string, options?: RequestOptions): Promise<void> {
@@ -374,7 +356,7 @@ export class S3Store implements Store {
     operation: WireRequest<T>['operation'],
     run: WireRequest<T>['run'],
   ): Promise<T> {
-    if (operation !== 'list') assertKey(key);
+    assertKey(key);
     return send(this.#wire, { operation, key, ...(options?.signal && { signal: options.signal }), run });
   }
 
