@@ -59,8 +59,20 @@ const PLAIN: Readonly<Record<string, ArrowType>> = {
   variant: new Struct([new Field('value', new Binary(), false), new Field('metadata', new Binary(), false)]),
 };
 
-/** The Arrow type in which this library holds a Delta type; one Arrow type for each. */
-export function toArrowType(type: DataType, options: ArrowSchemaOptions = {}): ArrowType {
+const types = new WeakMap<DataType, ArrowType>();
+
+/** The Arrow type in which this library holds a Delta type; one Arrow type for each, the same object for the same type while `options` are absent. */
+export function toArrowType(type: DataType, options?: ArrowSchemaOptions): ArrowType {
+  if (options !== undefined) return makeArrowType(type, options);
+  let made = types.get(type);
+  if (made === undefined) {
+    made = makeArrowType(type, undefined);
+    types.set(type, made);
+  }
+  return made;
+}
+
+function makeArrowType(type: DataType, options: ArrowSchemaOptions | undefined): ArrowType {
   switch (type.type) {
     case 'decimal':
       return new Decimal(type.scale, type.precision, 128);
@@ -81,9 +93,9 @@ export function toArrowType(type: DataType, options: ArrowSchemaOptions = {}): A
 }
 
 /** The Arrow field of a Delta column. */
-export function toArrowField(field: StructField, options: ArrowSchemaOptions = {}): Field {
+export function toArrowField(field: StructField, options?: ArrowSchemaOptions): Field {
   const id =
-    options.fieldIds && Object.hasOwn(field.metadata, COLUMN_ID) ? field.metadata[COLUMN_ID] : undefined;
+    options?.fieldIds && Object.hasOwn(field.metadata, COLUMN_ID) ? field.metadata[COLUMN_ID] : undefined;
   const metadata = id === undefined ? undefined : new Map([[FIELD_ID_KEY, String(id)]]);
   return new Field(field.name, toArrowType(field.dataType, options), field.nullable, metadata);
 }

@@ -47,14 +47,25 @@ export class CellFault {
 
 /** The error a caller sees, with `row` (counted from 0), `column`, `expected` and `got` in its context. */
 export function cellError(fault: CellFault, firstRow: number): TableError {
-  const row = firstRow + fault.index;
   const column = columnText(fault.path);
+  if (fault.index < 0) return columnError(fault, column);
+  const row = firstRow + fault.index;
   const hint = fault.hint === undefined ? '' : ` ${fault.hint}`;
   const message =
     fault.code === 'UNKNOWN_COLUMN'
       ? `Row ${row} (counted from 0) has '${column}', which is not a column of the table.${hint}`
-      : `Row ${row} (counted from 0), column '${column}': expected ${fault.expected}, got ${fault.got}.${hint}`;
+      : `Row ${row} (counted from 0)${column === '' ? '' : `, column '${column}'`}: expected ${fault.expected}, got ${fault.got}.${hint}`;
   return new TableError(fault.code, message, { row, column, expected: fault.expected, got: fault.got });
+}
+
+/** A fault of a whole Arrow column, whatever its rows. */
+function columnError(fault: CellFault, column: string): TableError {
+  const hint = fault.hint === undefined ? '' : ` ${fault.hint}`;
+  const message =
+    fault.code === 'UNKNOWN_COLUMN'
+      ? `The Arrow data has '${column}', which is not a column of the table.${hint}`
+      : `Arrow column '${column}': expected ${fault.expected}, got ${fault.got}.${hint}`;
+  return new TableError(fault.code, message, { column, expected: fault.expected, got: fault.got });
 }
 
 function columnText(path: readonly Step[]): string {

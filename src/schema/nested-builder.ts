@@ -4,7 +4,8 @@ import { buildColumn, type ColumnSpec, each } from './column-builder.js';
 import { typeText } from './type-text.js';
 import type { ArrayType, MapType, StructType } from './types.js';
 
-const VARIANT: StructType = {
+/** The two byte strings of a variant, as a struct. */
+export const VARIANT: StructType = {
   type: 'struct',
   fields: ['value', 'metadata'].map((name) => ({
     name,
