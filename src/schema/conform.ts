@@ -1,4 +1,4 @@
-import { Data, RecordBatch, Struct } from 'apache-arrow';
+import { Data, type Field, RecordBatch, Struct } from 'apache-arrow';
 import { toArrowSchema } from './arrow.js';
 import type { ArrowDataLike, ArrowRecordBatchLike } from './arrow-shape.js';
 import { castFields } from './cast-column.js';
@@ -32,12 +32,7 @@ export function conformBatch(batch: unknown, schema: StructType, options: Confor
       { naive: options.naive ?? 'refuse' },
       undefined,
     );
-    if (
-      given instanceof RecordBatch &&
-      given.schema === arrowSchema &&
-      children.every((child, i) => child === given.data.children[i])
-    )
-      return given;
+    if (given instanceof RecordBatch && sameFields(given.schema.fields, arrowSchema.fields) && sameChildren(given, children)) return given;
     return new RecordBatch(
       arrowSchema,
       new Data(
@@ -52,6 +47,21 @@ export function conformBatch(batch: unknown, schema: StructType, options: Confor
   } catch (error) {
     throw error instanceof CellFault ? cellError(error, options.firstRow ?? 0) : error;
   }
+}
+
+/** RecordBatch copies the fields it is given but keeps their types. */
+function sameFields(given: readonly Field[], wanted: readonly Field[]): boolean {
+  return (
+    given.length === wanted.length &&
+    given.every((field, i) => {
+      const other = wanted[i]!;
+      return field.type === other.type && field.name === other.name && field.nullable === other.nullable;
+    })
+  );
+}
+
+function sameChildren(batch: RecordBatch, children: readonly Data[]): boolean {
+  return children.every((child, i) => child === batch.data.children[i]);
 }
 
 /** The members of a column that are getters on some copies' classes, read once. */
