@@ -1,0 +1,29 @@
+import type { AddAction, RemoveAction } from '../log/actions.js';
+import type { FileSetNeeds } from './state.js';
+import type { StatisticsSource } from './statistics.js';
+
+/**
+ * The adds of one row group of a checkpoint, in columns. Immutable but for what `load` adds. Rows are the adds in file order; all of them were live at the
+ * checkpoint's version.
+ */
+export interface FileBlock extends StatisticsSource {
+  readonly count: number;
+  /** The sum of sizes. */
+  readonly bytes: number;
+  /** Partition value codes by column number; missing means NULL. */
+  readonly columns: readonly (Int32Array | undefined)[];
+  path(row: number): string;
+  size(row: number): number;
+  modificationTime(row: number): number;
+  hasVector(row: number): boolean;
+  vectorId(row: number): string | undefined;
+  /** Calls `onRow` for every row with this path. Builds the index of paths on first use. */
+  rowsOf(bytes: Uint8Array, start: number, length: number, hash: number, onRow: (row: number) => void): void;
+  /** Needs `load({ actions: true })`. */
+  add(row: number): AddAction;
+  load(needs: FileSetNeeds): Promise<void>;
+  loaded(need: keyof FileSetNeeds): boolean;
+}
+
+/** The `remove` rows of a checkpoint, read when asked for. */
+export type TombstoneSource = () => Promise<readonly RemoveAction[]>;

@@ -1,0 +1,208 @@
+import { isTableError, TableError } from '../errors.js';
+import type { Action } from '../log/actions.js';
+import { hasInCommitTimestamp, readInCommitTimestamp } from '../log/commit-time.js';
+import { assertReadable } from '../log/features.js';
+import { readLogFile } from '../log/limits.js';
+import type { CommitFile } from '../log/listing.js';
+import { type LogSegment, listSegment, refreshSegment } from '../log/segment.js';
+import type { Context } from '../runtime/context.js';
+import type { Store } from '../store/store.js';
+import { ownState } from './apply.js';
+import type { TombstoneSource } from './block.js';
+import { readCheckpoint } from './checkpoint.js';
+import { PartitionValues } from './interner.js';
+import { type Gathered, gather, makeState, type OwnState, takeAction } from './own-state.js';
+import { mapLimit } from './parallel.js';
+import { Replay } from './replay.js';
+import type { State } from './state.js';
+
+export interface LoadOptions {
+  /** The version wanted; the newest by default. */
+  readonly version?: number;
+  /** A state of the same table known before: only what came after it is read, where that is possible. */
+  readonly previous?: State;
+  readonly signal?: AbortSignal;
+}
+
+/** Commits fetched at a time. */
+const LANES = 32;
+/** A log that is cleaned up while it is read is listed this often anew before the missing file is an error. */
+const LISTINGS = 3;
+
+/**
+ * The state of a table at a version. A checkpoint that cannot be read is passed over for an older one or for the commits, with a warning that names the file;
+ * where nothing else covers its version, the error names it. With `previous` the cost is one listing and one request for each new commit.
+ * Throws `NOT_A_TABLE`, `VERSION_NOT_FOUND`, `CORRUPT_LOG`, `FILE_NOT_FOUND`, `LIMIT_EXCEEDED`, `UNSUPPORTED_FEATURE`, and what the store throws.
+ */
+export async function loadState(store: Store, ctx: Context, options: LoadOptions = {}): Promise<State> {
+  const startedAt = ctx.clock.monotonic();
+  const previous = options.previous === undefined ? undefined : ownState(options.previous);
+  const state = (previous && (await refresh(store, previous, options))) ?? (await open(store, ctx, options));
+  if (state !== previous) {
+    assertReadable(state.protocol, state.metadata, store.url);
+    ctx.emit({
+      type: 'snapshotLoaded',
+      url: store.url,
+      version: state.version,
+      files: state.files.count,
+      ms: ctx.clock.monotonic() - startedAt,
+    });
+  }
+  return state;
+}
+
+/** The state by the commits after `previous`; undefined where only a load from the log's own start tells. */
+async function refresh(
+  store: Store,
+  previous: OwnState,
+  options: LoadOptions,
+): Promise<OwnState | undefined> {
+  const { version, signal } = options;
+  if (version === previous.version) return previous;
+  if (version !== undefined && version < previous.version) return undefined;
+  const found = await refreshSegment(store, previous.version, signal);
+  if (found.outcome === 'reload' || (version !== undefined && found.version < version)) return undefined;
+  const commits =
+    version === undefined ? found.commits : found.commits.filter((commit) => commit.version <= version);
+  const last = commits.at(-1);
+  if (last === undefined) return previous;
+  let files: Uint8Array[];
+  try {
+    files = await fetchCommits(store, commits, signal);
+  } catch (error) {
+    if (isTableError(error, 'NOT_FOUND')) return undefined;
+    throw error;
+  }
+  const replay = new Replay(previous.files.parts, previous.removals);
+  const gathered = gather();
+  replayCommits(replay, gathered, commits, files);
+  const metadata = gathered.metadata ?? previous.metadata;
+  const timestamp = hasInCommitTimestamp(metadata, last.version)
+    ? (gathered.inCommitTimestamp ?? last.modifiedAt)
+    : last.modifiedAt;
+  return makeState({
+    url: store.url,
+    version: last.version,
+    timestamp,
+    replay,
+    gathered,
+    previous,
+    checkpointTombstones: previous.checkpointTombstones,
+  });
+}
+
+async function open(store: Store, ctx: Context, options: LoadOptions): Promise<OwnState> {
+  const exclude = new Set<string>();
+  for (let listings = 1; ; ) {
+    const segment = await listSegment(store, ctx, {
+      version: options.version,
+      exclude,
+      signal: options.signal,
+    });
+    const commits = fetchCommits(store, segment.commits, options.signal);
+    // Whatever becomes of the checkpoint, a failure here is looked at below.
+    commits.catch(() => undefined);
+    let start: Start;
+    try {
+      start = await readStart(store, segment, options.signal);
+    } catch (error) {
+      const { checkpoint } = segment;
+      const unreadable = isTableError(error, 'CORRUPT_LOG', 'FILE_NOT_FOUND', 'NOT_FOUND', 'LIMIT_EXCEEDED');
+      if (checkpoint === undefined || !unreadable) throw error;
+      ctx.emit({
+        type: 'warning',
+        message: `${error.message} The checkpoint of version ${checkpoint.version} is passed over for older parts of the log.`,
+        file: String(error.context.file ?? checkpoint.files[0]?.key),
+      });
+      for (const file of checkpoint.files) exclude.add(file.key);
+      continue;
+    }
+    try {
+      return await build(store, segment, start, await commits, options.signal);
+    } catch (error) {
+      // A commit was listed and is gone: the log was cleaned up in between.
+      if (!isTableError(error, 'NOT_FOUND') || listings++ >= LISTINGS) throw error;
+    }
+  }
+}
+
+/** What the replay of a segment's commits starts from. */
+interface Start {
+  readonly replay: Replay;
+  readonly gathered: Gathered;
+  readonly tombstones: readonly TombstoneSource[];
+}
+
+async function readStart(store: Store, segment: LogSegment, signal: AbortSignal | undefined): Promise<Start> {
+  const partitions = new PartitionValues();
+  const gathered = gather();
+  const { checkpoint } = segment;
+  if (checkpoint === undefined) return { replay: Replay.over([], partitions), gathered, tombstones: [] };
+  const { actions, blocks, json, tombstones } = await readCheckpoint(store, checkpoint, partitions, signal);
+  const replay = Replay.over(blocks, partitions);
+  const take = (action: Action): void => takeAction(gathered, action);
+  actions.forEach(take);
+  if (json) replay.commit(json.bytes, { version: checkpoint.version, file: json.file }, take);
+  return { replay, gathered, tombstones };
+}
+
+async function build(
+  store: Store,
+  segment: LogSegment,
+  start: Start,
+  files: readonly Uint8Array[],
+  signal: AbortSignal | undefined,
+): Promise<OwnState> {
+  const { replay, gathered, tombstones } = start;
+  replayCommits(replay, gathered, segment.commits, files);
+  const timestamp = await timestampOf(store, segment, gathered, signal);
+  return makeState({
+    url: store.url,
+    version: segment.version,
+    timestamp,
+    replay,
+    gathered,
+    previous: undefined,
+    checkpointTombstones: tombstones,
+  });
+}
+
+async function timestampOf(
+  store: Store,
+  segment: LogSegment,
+  gathered: Gathered,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { version, modifiedAt, checksum, checkpointCommit, commits } = segment;
+  if (gathered.metadata === undefined || !hasInCommitTimestamp(gathered.metadata, version)) return modifiedAt;
+  if (commits.length > 0) return gathered.inCommitTimestamp ?? modifiedAt;
+  return (
+    (await readInCommitTimestamp(store, { version, commit: checkpointCommit, checksum }, signal)) ??
+    modifiedAt
+  );
+}
+
+function fetchCommits(
+  store: Store,
+  commits: readonly CommitFile[],
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array[]> {
+  return mapLimit(commits, LANES, (commit) => readLogFile(store, commit, signal));
+}
+
+function replayCommits(
+  replay: Replay,
+  gathered: Gathered,
+  commits: readonly CommitFile[],
+  files: readonly Uint8Array[],
+): void {
+  commits.forEach((commit, index) => {
+    gathered.inCommitTimestamp = undefined;
+    const bytes = files[index];
+    if (bytes === undefined)
+      throw new TableError('INTERNAL', 'A commit was not fetched.', { version: commit.version });
+    replay.commit(bytes, { version: commit.version, file: commit.key }, (action) =>
+      takeAction(gathered, action),
+    );
+  });
+}

@@ -1,0 +1,291 @@
+import { TableError } from '../errors.js';
+import { emptyCommit, type LogLocation, parseActionLine, serializeActions } from '../log/action-lines.js';
+import type { Action, AddAction, RemoveAction } from '../log/actions.js';
+import { assertPathLength, LOG_LIMITS, lineTooLong } from '../log/limits.js';
+import { ADD_LINE, REMOVE_LINE, scanActionSpans } from '../log/scan-lines.js';
+import { emptyFileLine, scanFileLine } from './add-line.js';
+import type { FileBlock } from './block.js';
+import { decodeUtf8, encodeUtf8, hasBit, hashBytes } from './bytes.js';
+import { BlockFileSet, type FileParts } from './files.js';
+import type { PartitionValues } from './interner.js';
+import { Tail, unescapeJson } from './tail.js';
+import { vectorId } from './vector-id.js';
+
+/** A logical file as a `remove` names it. */
+interface RemovedKey {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly length: number;
+  readonly hash: number;
+  readonly vector: string | undefined;
+}
+
+const ADD_OPEN = '{"add":'.length + 1;
+const REMOVE_OPEN = '{"remove":'.length + 1;
+/** `{"cdc":{`: lines that say nothing about live files, of which a commit may have very many. */
+const CDC_OPEN = encodeUtf8('{"cdc":{');
+/** A tail with fewer rows than this is never worth rewriting. */
+const COMPACT_FROM = 4096;
+
+/**
+ * Derives a file set from another by commits in order (protocol: Action Reconciliation). Within a commit the order of lines says nothing: its removes apply to
+ * the state before it, then its adds; the newest reference to a path and deletion vector wins. What the given parts hold is never changed.
+ */
+export class Replay {
+  readonly #blocks: readonly FileBlock[];
+  #tail: Tail;
+  readonly #deadBlocks: (Uint8Array | undefined)[];
+  readonly #ownDead: boolean[];
+  #deadTail: Uint8Array;
+  #count: number;
+  #bytes: number;
+  #dead = 0;
+  readonly #line = emptyFileLine();
+
+  constructor(parts: FileParts, removals: number) {
+    this.#blocks = parts.blocks;
+    const shared = parts.tail.count === parts.tailCount && parts.tail.removalCount === removals;
+    this.#tail = shared ? parts.tail : parts.tail.clone(parts.tailCount, removals);
+    this.#deadBlocks = [...parts.deadBlocks];
+    this.#ownDead = parts.blocks.map(() => false);
+    this.#deadTail = new Uint8Array((parts.tailCount >> 3) + 1);
+    if (parts.deadTail !== undefined) this.#deadTail.set(parts.deadTail.subarray(0, this.#deadTail.length));
+    this.#count = parts.count;
+    this.#bytes = parts.bytes;
+  }
+
+  /** A replay that starts from the blocks of a checkpoint, or from nothing. */
+  static over(blocks: readonly FileBlock[], partitions: PartitionValues): Replay {
+    let count = 0;
+    let bytes = 0;
+    for (const block of blocks) {
+      count += block.count;
+      bytes += block.bytes;
+    }
+    const tail = new Tail(partitions);
+    return new Replay(
+      {
+        blocks,
+        tail,
+        tailCount: 0,
+        deadBlocks: blocks.map(() => undefined),
+        deadTail: undefined,
+        count,
+        bytes,
+        partitionNames: [],
+      },
+      0,
+    );
+  }
+
+  /**
+   * Applies one commit given as the bytes of its file, which are kept and must not change any more. Every action but adds, removes and change data goes to `onAction`.
+   * Throws `CORRUPT_LOG` and `LIMIT_EXCEEDED`, with the file's name; the replay is of no use then.
+   */
+  commit(bytes: Uint8Array, where: LogLocation, onAction: (action: Action) => void): void {
+    const lines = scanActionSpans(bytes);
+    if (lines.count === 0) throw emptyCommit(where);
+    const tail = this.#tail;
+    const first = tail.count;
+    const removed: RemovedKey[] = [];
+    const own = tail.buffers.length;
+    tail.buffers.push(bytes);
+    tail.reserve(lines.count);
+    for (let i = 0; i < lines.count; i++) {
+      const start = lines.starts[i] as number;
+      const end = lines.ends[i] as number;
+      const kind = lines.kinds[i];
+      if (end - start > LOG_LIMITS.lineBytes) throw lineTooLong(where.file);
+      if (kind === ADD_LINE && scanFileLine(bytes, start + ADD_OPEN, end, this.#line)) {
+        this.#checkPath(where);
+        tail.push(bytes, start, end, this.#line);
+      } else if (kind === REMOVE_LINE && scanFileLine(bytes, start + REMOVE_OPEN, end, this.#line)) {
+        this.#checkPath(where);
+        removed.push(this.#removedKey(bytes));
+        tail.pushRemoval(start, end);
+      } else if (!isPlainCdc(bytes, start, end)) {
+        this.#parsed(bytes, start, end, where, removed, onAction);
+        if (tail.buffers.length - 1 !== own) tail.buffers.push(bytes);
+      }
+    }
+    this.#reconcile(first, removed);
+  }
+
+  /** A line out of the ordinary: parsed whole, its file actions written again in the ordinary form and scanned from there. */
+  #parsed(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    where: LogLocation,
+    removed: RemovedKey[],
+    onAction: (action: Action) => void,
+  ): void {
+    const actions: Action[] = [];
+    parseActionLine(bytes, start, end, where, actions);
+    for (const action of actions) {
+      if ('add' in action || 'remove' in action) this.#ordinary(action, where, removed);
+      else if (!('cdc' in action)) onAction(action);
+    }
+  }
+
+  #ordinary(
+    action: { readonly add: AddAction } | { readonly remove: RemoveAction },
+    where: LogLocation,
+    removed: RemovedKey[],
+  ): void {
+    const written = serializeActions([action]);
+    const end = written.length - 1;
+    this.#tail.buffers.push(written);
+    const isAdd = 'add' in action;
+    if (!scanFileLine(written, isAdd ? ADD_OPEN : REMOVE_OPEN, end, this.#line)) {
+      throw new TableError(
+        'CORRUPT_LOG',
+        `${where.file} (version ${where.version}) has a file action with a size or time that no file has.`,
+        { ...where },
+      );
+    }
+    if (isAdd) {
+      this.#tail.push(written, 0, end, this.#line);
+    } else {
+      removed.push(this.#removedKey(written));
+      this.#tail.pushRemoval(0, end);
+    }
+  }
+
+  #checkPath(where: LogLocation): void {
+    const { pathStart, pathEnd } = this.#line;
+    if (pathEnd - pathStart > LOG_LIMITS.pathLength)
+      assertPathLength('x'.repeat(pathEnd - pathStart), where.file);
+  }
+
+  #removedKey(bytes: Uint8Array): RemovedKey {
+    const line = this.#line;
+    const vector =
+      line.vectorStart < 0
+        ? undefined
+        : vectorId(JSON.parse(decodeUtf8(bytes, line.vectorStart, line.vectorEnd)) as never);
+    if (!line.pathEscaped)
+      return {
+        bytes,
+        start: line.pathStart,
+        length: line.pathEnd - line.pathStart,
+        hash: line.pathHash,
+        vector,
+      };
+    const path = unescapeJson(bytes, line.pathStart, line.pathEnd);
+    return { bytes: path, start: 0, length: path.length, hash: hashBytes(path, 0, path.length), vector };
+  }
+
+  #reconcile(first: number, removed: readonly RemovedKey[]): void {
+    const tail = this.#tail;
+    if (this.#deadTail.length * 8 < tail.count) {
+      const bits = new Uint8Array((tail.source.length >> 3) + 1);
+      bits.set(this.#deadTail);
+      this.#deadTail = bits;
+    }
+    for (const key of removed) this.#kill(key.bytes, key.start, key.length, key.hash, key.vector, first);
+    for (let row = first; row < tail.count; row++) {
+      this.#count++;
+      this.#bytes += tail.size[row] as number;
+      const vector = tail.vectorId(row);
+      this.#kill(
+        tail.pathBuffer(row),
+        tail.pathOffset(row),
+        tail.pathLength[row] as number,
+        tail.hash[row] as number,
+        vector,
+        row,
+      );
+      tail.index(row);
+    }
+  }
+
+  /** Marks the live file with this key dead, if there is one among the blocks and the tail's rows below `before`. */
+  #kill(
+    bytes: Uint8Array,
+    start: number,
+    length: number,
+    hash: number,
+    vector: string | undefined,
+    before: number,
+  ): void {
+    const tail = this.#tail;
+    tail.rowsOf(bytes, start, length, hash, before, (row) => {
+      if (hasBit(this.#deadTail, row) || tail.vectorId(row) !== vector) return;
+      this.#deadTail[row >> 3] = (this.#deadTail[row >> 3] as number) | (1 << (row & 7));
+      this.#count--;
+      this.#dead++;
+      this.#bytes -= tail.size[row] as number;
+    });
+    this.#blocks.forEach((block, index) => {
+      block.rowsOf(bytes, start, length, hash, (row) => {
+        if (hasBit(this.#deadBlocks[index], row) || block.vectorId(row) !== vector) return;
+        if (!this.#ownDead[index]) {
+          const bits = new Uint8Array((block.count >> 3) + 1);
+          const shared = this.#deadBlocks[index];
+          if (shared !== undefined) bits.set(shared);
+          this.#deadBlocks[index] = bits;
+          this.#ownDead[index] = true;
+        }
+        const bits = this.#deadBlocks[index] as Uint8Array;
+        bits[row >> 3] = (bits[row >> 3] as number) | (1 << (row & 7));
+        this.#count--;
+        this.#bytes -= block.size(row);
+      });
+    });
+  }
+
+  /** The file set after the commits so far, and how many removals of the tail it knows. */
+  finish(partitionNames: readonly string[]): { files: BlockFileSet; removals: number } {
+    this.#compactTail();
+    const parts: FileParts = {
+      blocks: this.#blocks,
+      tail: this.#tail,
+      tailCount: this.#tail.count,
+      deadBlocks: this.#deadBlocks,
+      deadTail: this.#deadTail,
+      count: this.#count,
+      bytes: this.#bytes,
+      partitionNames,
+    };
+    return { files: new BlockFileSet(parts), removals: this.#tail.removalCount };
+  }
+
+  /** Rewrites a tail that is mostly dead, so that a state followed for long does not grow with its history. */
+  #compactTail(): void {
+    const old = this.#tail;
+    if (old.count < COMPACT_FROM || this.#dead === 0) return;
+    let live = 0;
+    for (let row = 0; row < old.count; row++) if (!hasBit(this.#deadTail, row)) live++;
+    if (live * 2 > old.count) return;
+    const tail = new Tail(old.partitions);
+    const copy = (bytes: Uint8Array, start: number, end: number): Uint8Array => {
+      const line = bytes.slice(start, end);
+      tail.buffers.push(line);
+      return line;
+    };
+    for (let row = 0; row < old.count; row++) {
+      if (hasBit(this.#deadTail, row)) continue;
+      const { bytes, start, end } = old.line(row);
+      const line = copy(bytes, start, end);
+      scanFileLine(line, ADD_OPEN, line.length, this.#line);
+      tail.index(tail.push(line, 0, line.length, this.#line));
+    }
+    for (let i = 0; i < old.removalCount; i++) {
+      const line = copy(
+        old.buffers[old.removals[i * 3] as number] as Uint8Array,
+        old.removals[i * 3 + 1] as number,
+        old.removals[i * 3 + 2] as number,
+      );
+      tail.pushRemoval(0, line.length);
+    }
+    this.#tail = tail;
+    this.#deadTail = new Uint8Array((tail.count >> 3) + 1);
+  }
+}
+
+function isPlainCdc(bytes: Uint8Array, start: number, end: number): boolean {
+  if (bytes[end - 1] !== 0x7d || bytes[end - 2] !== 0x7d || end - start < CDC_OPEN.length) return false;
+  for (let i = 0; i < CDC_OPEN.length; i++) if (bytes[start + i] !== CDC_OPEN[i]) return false;
+  return true;
+}
