@@ -1,3 +1,4 @@
+import { isTableError } from '../errors.js';
 import type { Store } from '../store/store.js';
 import type { CommitInfoAction, MetadataAction } from './actions.js';
 import { datedVersions } from './commit-dates.js';
@@ -31,7 +32,7 @@ const AHEAD = 16;
 
 /**
  * The versions that can still be loaded, newest first, each with its `commitInfo`. One listing, then one request a commit, some of them ahead of the caller.
- * A commit that cannot be read is `CORRUPT_LOG` at its place.
+ * A commit that cannot be read is `CORRUPT_LOG` at its place; one that is cleaned up meanwhile is left out.
  */
 export async function* readHistory(
   store: Store,
@@ -49,7 +50,7 @@ export async function* readHistory(
     .filter(({ version }) => version >= from && version <= to)
     .reverse()
     .slice(0, limit);
-  const read = async (index: number): Promise<HistoryEntry> => {
+  const read = async (index: number): Promise<HistoryEntry | undefined> => {
     const { version, modifiedAt } = wanted[index]!;
     const commit = listing.commits.get(version);
     const commitInfo = commit && (await readCommitInfo(store, commit, signal));
@@ -58,14 +59,20 @@ export async function* readHistory(
       inCommitTimestamp !== null && hasInCommitTimestamp(metadata, version) ? inCommitTimestamp : modifiedAt;
     return { version, timestamp, inCommitTimestamp, commitInfo };
   };
-  const pending: Promise<HistoryEntry>[] = [];
+  const pending: Promise<HistoryEntry | undefined>[] = [];
   for (let next = 0, done = 0; done < wanted.length; done++) {
     // Few at first: a caller who wants one entry should not pay for sixteen.
     while (next < wanted.length && next <= Math.min(done * 2, done + AHEAD)) {
-      const entry = read(next++);
+      const entry = read(next++).catch(unlessGone);
+      // Whether it failed is told at its place; until then nobody listens.
       entry.catch(() => undefined);
       pending.push(entry);
     }
-    yield await pending.shift()!;
+    const entry = await pending.shift()!;
+    if (entry) yield entry;
   }
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!isTableError(error, 'FILE_NOT_FOUND')) throw error;
 }

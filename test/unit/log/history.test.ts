@@ -61,3 +61,11 @@ test('a torn commit is an error at its place, after the entries before it', asyn
   expect((await entries.next()).value).toMatchObject({ version: 2 });
   await expect(entries.next()).rejects.toMatchObject({ code: 'CORRUPT_LOG', context: { version: 1 } });
 });
+
+test('a version that is cleaned up while history is read is left out', async () => {
+  const { store } = await storeOf(Array.from({ length: 5 }, () => '{"commitInfo":{}}'));
+  const entries = readHistory(store, { metadata });
+  expect((await entries.next()).value).toMatchObject({ version: 4 });
+  await store.delete(commitPath(0));
+  expect(await versions(entries)).toEqual([3, 2, 1]);
+});
