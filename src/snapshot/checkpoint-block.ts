@@ -266,7 +266,7 @@ export class CheckpointBlock implements FileBlock {
       ['partitionValues', Object.fromEntries(columns.partitions?.get(row) ?? this.#parsedPartition(row))],
       ['size', this.size(row)],
       ['modificationTime', this.modificationTime(row)],
-      ['dataChange', columns.dataChange !== undefined && valueOf(columns.dataChange, row) === true],
+      ['dataChange', columns.dataChange !== undefined && cellOf(columns.dataChange, row) === true],
     ];
     const stats = this.#statistics?.statsText(row);
     if (stats !== undefined) members.push(['stats', stats]);
@@ -312,7 +312,7 @@ interface ActionColumns {
   readonly vector: readonly [string, Aligned][];
 }
 
-function valueOf(aligned: Aligned, row: number): unknown {
+function cellOf(aligned: Aligned, row: number): unknown {
   const place = placeOf(aligned, row);
   return place < 0 ? undefined : leafValue(aligned.column, place);
 }
@@ -320,7 +320,7 @@ function valueOf(aligned: Aligned, row: number): unknown {
 function present(members: readonly [string, Aligned][], row: number): [string, unknown][] {
   const out: [string, unknown][] = [];
   for (const [name, aligned] of members) {
-    const value = valueOf(aligned, row);
+    const value = cellOf(aligned, row);
     if (value !== undefined) out.push([name, value]);
   }
   return out;
