@@ -3,7 +3,7 @@ import type { ObjectMeta, Store } from '../store/store.js';
 import { parseActionLine } from './action-lines.js';
 import type { Action, CommitInfoAction, MetadataAction } from './actions.js';
 import { parseVersionChecksum } from './checksum-file.js';
-import { readLogFile, readLogHead } from './limits.js';
+import { readLogFile } from './limits.js';
 import type { CommitFile } from './listing.js';
 import { tableProperties } from './properties.js';
 import { OTHER_LINE, scanActionSpans } from './scan-lines.js';
@@ -19,7 +19,7 @@ export async function readCommitInfo(
   signal?: AbortSignal,
 ): Promise<CommitInfoAction | undefined> {
   if (commit.size > WHOLE_BYTES) {
-    const head = await readLogHead(store, commit, HEAD_BYTES, signal);
+    const head = await store.getRange(commit.key, 0, HEAD_BYTES, { signal });
     const end = head.lastIndexOf(NEWLINE);
     const found = end > 0 ? findCommitInfo(head.subarray(0, end), commit) : undefined;
     if (found) return found;
@@ -66,7 +66,7 @@ export async function readInCommitTimestamp(
     return parseVersionChecksum(await readLogFile(store, checksum, signal), { version, file: checksum.key })
       ?.inCommitTimestamp;
   } catch (error) {
-    if (isTableError(error, 'FILE_NOT_FOUND', 'LIMIT_EXCEEDED')) return undefined;
+    if (isTableError(error, 'NOT_FOUND', 'LIMIT_EXCEEDED')) return undefined;
     throw error;
   }
 }

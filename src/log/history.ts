@@ -74,5 +74,5 @@ export async function* readHistory(
 }
 
 function unlessGone(error: unknown): undefined {
-  if (!isTableError(error, 'FILE_NOT_FOUND')) throw error;
+  if (!isTableError(error, 'NOT_FOUND')) throw error;
 }

@@ -1,4 +1,4 @@
-import { isTableError, TableError } from '../errors.js';
+import { TableError } from '../errors.js';
 import type { Store } from '../store/store.js';
 
 /**
@@ -28,7 +28,8 @@ export interface LogFile {
 
 /**
  * The bytes of a JSON file of the log. One request up to 64 MiB; larger files come in ranges, and reading ends with `LIMIT_EXCEEDED` as soon as a line is longer
- * than `LOG_LIMITS.lineBytes`, so that a hostile file never fills memory. Missing files are `FILE_NOT_FOUND`.
+ * than `LOG_LIMITS.lineBytes`, so that a hostile file never fills memory. A missing file is `NOT_FOUND`, as
+ * the store says it: what that means is for who listed it.
  */
 export async function readLogFile(store: Store, file: LogFile, signal?: AbortSignal): Promise<Uint8Array> {
   if (file.size > LOG_LIMITS.fileBytes) {
@@ -38,35 +39,6 @@ export async function readLogFile(store: Store, file: LogFile, signal?: AbortSig
       { url: store.url, file: file.key, size: file.size, limit: LOG_LIMITS.fileBytes },
     );
   }
-  return present(store, file, read(store, file, signal));
-}
-
-/** The first `length` bytes of a file of the log, or all of a shorter one. Missing files are `FILE_NOT_FOUND`. */
-export function readLogHead(
-  store: Store,
-  file: LogFile,
-  length: number,
-  signal?: AbortSignal,
-): Promise<Uint8Array> {
-  return present(store, file, store.getRange(file.key, 0, length, { signal }));
-}
-
-/** A file that was listed and is gone was cleaned up meanwhile. */
-async function present<T>(store: Store, file: LogFile, reading: Promise<T>): Promise<T> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (!isTableError(error, 'NOT_FOUND')) throw error;
-    throw new TableError(
-      'FILE_NOT_FOUND',
-      `${file.key} is no longer in the log of ${store.url}; open the table again.`,
-      { url: store.url, file: file.key },
-      error,
-    );
-  }
-}
-
-async function read(store: Store, file: LogFile, signal: AbortSignal | undefined): Promise<Uint8Array> {
   if (file.size <= WHOLE_BYTES) return store.get(file.key, { signal });
   const bytes = new Uint8Array(file.size);
   let filled = 0;

@@ -1,7 +1,9 @@
 import { TableError } from '../errors.js';
 import type { Context } from '../runtime/context.js';
 import type { ObjectMeta, Store } from '../store/store.js';
+import { assertReconciled } from './compaction.js';
 import { readLastCheckpoint } from './last-checkpoint.js';
+import { readLogFile } from './limits.js';
 import {
   type CheckpointFiles,
   type CommitFile,
@@ -56,7 +58,7 @@ export async function listSegment(
   const first = await listLog(store, { from, to: version, signal });
   const found = choose(first, version, exclude);
   if ('segment' in found && (from === 0 || found.segment.checkpoint))
-    return warned(store, ctx, first, found.segment, exclude);
+    return accept(store, ctx, first, found.segment, exclude, signal);
   if (from > 0) {
     ctx.emit({
       type: 'warning',
@@ -67,12 +69,12 @@ export async function listSegment(
   const whole =
     from > 0 || (version !== undefined && 'missing' in found) ? await listLog(store, { signal }) : first;
   let second = choose(whole, version, exclude);
-  if ('segment' in second) return warned(store, ctx, whole, second.segment, exclude);
+  if ('segment' in second) return accept(store, ctx, whole, second.segment, exclude, signal);
   if (whole.newest < 0) throw notATable(store.url);
   if (version !== undefined && outside(version, whole)) throw versionNotFound(store.url, version, whole);
   const again = await listLog(store, { signal });
   second = choose(again, version, exclude);
-  if ('segment' in second) return warned(store, ctx, again, second.segment, exclude);
+  if ('segment' in second) return accept(store, ctx, again, second.segment, exclude, signal);
   throw gap(store.url, second.missing, again, exclude);
 }
 
@@ -150,14 +152,15 @@ function isExcluded(checkpoint: CheckpointFiles, exclude: ReadonlySet<string> | 
   return exclude !== undefined && checkpoint.files.some((file) => exclude.has(file.key));
 }
 
-/** Tells of the checkpoints that would have been nearer, had they been whole. */
-function warned(
+/** Tells of the checkpoints that would have been nearer, had they been whole, and checks compactions before they stand for commits. */
+async function accept(
   store: Store,
   ctx: Context,
   listing: LogListing,
   segment: LogSegment,
   exclude: ReadonlySet<string> | undefined,
-): LogSegment {
+  signal: AbortSignal | undefined,
+): Promise<LogSegment> {
   for (const { version, file, reason } of listing.unusable) {
     if (version > segment.version || version <= (segment.checkpoint?.version ?? -1) || exclude?.has(file))
       continue;
@@ -166,6 +169,9 @@ function warned(
       message: `The checkpoint ${file} of ${store.url} ${reason}; it is not used.`,
       file,
     });
+  }
+  for (const commit of segment.commits) {
+    if (commit.from < commit.version) assertReconciled(await readLogFile(store, commit, signal), commit);
   }
   return segment;
 }

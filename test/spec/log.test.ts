@@ -205,7 +205,7 @@ describe('segments', async () => {
 /** The short form of file names that spec/cases/log/segments.json explains. */
 function expand(entry: string): [key: string, content: Uint8Array][] {
   const [name = '', text] = entry.split(/=(.*)/s);
-  const content = encode(text === '0' ? '' : (text ?? 'x'.repeat(100)));
+  const content = encode(text === '0' ? '' : (text ?? `{"commitInfo":{"filler":"${'x'.repeat(100)}"}}`));
   const pad = (version: string) => `_delta_log/${version.padStart(20, '0')}`;
   const range = /^(\d+)\.\.(\d+)$/.exec(name);
   if (range) {

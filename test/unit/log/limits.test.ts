@@ -45,8 +45,3 @@ describe('readLogFile', () => {
     expect([bytes.length, bytes[MIB - 1], bytes[MIB]]).toEqual([100 * MIB, 0x0a, 0x78]);
   });
 });
-
-test('a file that was cleaned up is named', async () => {
-  const reading = readLogFile(new MemoryStore(fakeContext()), { key: '_delta_log/x', size: 5 });
-  await expect(reading).rejects.toMatchObject({ code: 'FILE_NOT_FOUND', context: { file: '_delta_log/x' } });
-});
