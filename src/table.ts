@@ -56,7 +56,8 @@ export class Table {
     }
     const version = timestamp === undefined ? options.version : await this.#versionAt(timestamp);
     const known = latest.peek();
-    return new Snapshot(this.#table, known?.version === version ? known : await loadState(store, ctx, { version }));
+    const state = known && known.version === version ? known : await loadState(store, ctx, { version });
+    return new Snapshot(this.#table, state);
   }
 
   /** A read of the newest version at the time of iteration. */
