@@ -72,7 +72,7 @@ function arrange(files: readonly ObjectMeta[], from: number, to: number): LogLis
   const compacted = new Map<number, CommitFile[]>();
   const checksums = new Map<number, ObjectMeta>();
   const whole: CheckpointFiles[] = [];
-  const parts = new Map<string, { version: number; parts: number; found: (ObjectMeta | undefined)[] }>();
+  const parts = new Map<string, { version: number; parts: number; found: Map<number, ObjectMeta> }>();
   const unusable: UnusableCheckpoint[] = [];
   let newest = -1;
   for (const file of files) {
@@ -110,15 +110,15 @@ function arrange(files: readonly ObjectMeta[], from: number, to: number): LogLis
       unusable.push({ version: name.version, file: file.key, reason: `has ${file.size} bytes` });
     } else if (name.kind === 'part') {
       const group = `${name.version}/${name.parts}`;
-      const set = parts.get(group) ?? { version: name.version, parts: name.parts, found: [] };
-      set.found[name.part - 1] = file;
+      const set = parts.get(group) ?? { version: name.version, parts: name.parts, found: new Map() };
+      set.found.set(name.part, file);
       parts.set(group, set);
     } else {
       whole.push({ version: name.version, kind: name.kind, format, files: [file] });
     }
   }
   for (const { version, parts: count, found } of parts.values()) {
-    const present = found.filter((file): file is ObjectMeta => file !== undefined);
+    const present = [...found].sort(([a], [b]) => a - b).map(([, file]) => file);
     if (present.length === count) whole.push({ version, kind: 'parts', format: 'parquet', files: present });
     else
       unusable.push({

@@ -206,9 +206,16 @@ export function assertProperties(configuration: Readonly<Record<string, string>>
       ([key, { write, active }]) => write === 'inactive' && key !== 'rowTracking' && active(alone),
     );
     if (feature) throw needsFeature(name, feature[0]);
-    if (name === 'delta.enableRowTracking' && bool(text, name)) throw needsFeature(name, 'rowTracking');
+    const unwritten = NEVER_CREATED.get(name);
+    if (unwritten && bool(text, name)) throw needsFeature(name, unwritten);
   }
 }
+
+/** Properties of features that are kept on tables which have them, but not given to new ones. */
+const NEVER_CREATED: ReadonlyMap<string, string> = new Map([
+  ['delta.enableRowTracking', 'rowTracking'],
+  ['delta.enableVariantShredding', 'variantShredding'],
+]);
 
 function needsFeature(property: string, feature: string): TableError {
   return new TableError(
