@@ -224,7 +224,7 @@ export class LocalStore implements Store {
         return await run(`${this.#root}/${key}`, tally);
       } catch (error) {
         if (errnoOf(error) === undefined) throw error;
-        if (isMissing(error) || (errnoOf(error) === 'EISDIR' && operation.startsWith('get')))
+        if (operation.startsWith('get') && (isMissing(error) || errnoOf(error) === 'EISDIR'))
           throw notFound(this.url, key, error);
         throw diskError(error, operation, this.url, key);
       }
