@@ -140,13 +140,17 @@ function bindLike(
   }
   const text = castTo(pattern, STRING);
   const constant = text.kind === 'literal' && typeof text.value === 'string' ? text.value : undefined;
+  const compiled = constant === undefined ? undefined : compileLike(constant, source.escape);
+  if (compiled?.exact === true && operand.type.type === 'string') {
+    return bindCompare('=', operand, boundLiteral(STRING, compiled.prefix), source);
+  }
   return {
     kind: 'like',
     type: BOOLEAN,
     operand: castTo(operand, STRING),
     pattern: text,
     escape: source.escape,
-    compiled: constant === undefined ? undefined : compileLike(constant, source.escape),
+    compiled,
   };
 }
 
