@@ -1,4 +1,5 @@
 import type * as arrow from 'apache-arrow';
+import { bitAt, type Column } from './encode-columns.js';
 
 /** How the values of a column are laid out in a file. */
 export type ColumnEncoding = 'plain' | 'dictionary' | 'delta';
@@ -11,23 +12,23 @@ const DICTIONARY_GAIN = 0.75;
 const DELTA_GAIN = 0.85;
 
 /**
- * The encoding for a column of an Arrow array's values, decided from runs of rows spread over it. Dictionaries are tried only where values repeat,
+ * The encoding for a column, decided from runs of rows spread over it. Dictionaries are tried only where values repeat,
  * differences only on whole numbers (dates, times and short decimals among them) that lie closer together than their type is wide.
  */
-export function chooseEncoding(data: arrow.Data): ColumnEncoding {
-  if (data.length < RUN) return 'plain';
-  const sample = SAMPLERS[data.typeId]?.(data);
+export function chooseEncoding(column: Column, type: arrow.DataType): ColumnEncoding {
+  if (column.length < RUN) return 'plain';
+  const sample = SAMPLERS[type.typeId]?.(column, type);
   if (!sample) return 'plain';
   const distinct = new Set<number | bigint | string>();
   let values = 0;
   let bytes = 0;
   let deltaBits = 0;
-  const runs = Math.min(MAX_RUNS, Math.max(1, Math.floor(data.length / (RUN * 8))));
-  const stride = Math.floor((data.length - RUN) / runs);
+  const runs = Math.min(MAX_RUNS, Math.max(1, Math.floor(column.length / (RUN * 8))));
+  const stride = Math.floor((column.length - RUN) / runs);
   for (let run = 0; run < runs; run++) {
     const items: (number | bigint)[] = [];
     for (let i = run * stride; i < run * stride + RUN; i++) {
-      if (!isValid(data, i)) continue;
+      if (column.valid && !bitAt(column.valid, column.bit + i)) continue;
       const value = sample.value(i);
       distinct.add(value);
       bytes += sample.bytes(i);
@@ -39,7 +40,7 @@ export function chooseEncoding(data: arrow.Data): ColumnEncoding {
   if (values === 0) return 'plain';
   const plain = (bytes * 8) / values;
   const estimate = distinct.size < values * 0.6 ? distinct.size : Number.POSITIVE_INFINITY;
-  const dictionary = Math.ceil(Math.log2(estimate + 1)) + (estimate * plain) / data.length;
+  const dictionary = Math.ceil(Math.log2(estimate + 1)) + (estimate * plain) / column.length;
   const delta = sample.whole ? deltaBits / values : Number.POSITIVE_INFINITY;
   if (delta <= dictionary && delta < plain * DELTA_GAIN) return 'delta';
   return dictionary < plain * DICTIONARY_GAIN ? 'dictionary' : 'plain';
@@ -52,58 +53,55 @@ interface Sampler {
   bytes(i: number): number;
 }
 
-type Numbers = Int8Array | Int16Array | Int32Array | Float32Array | Float64Array;
-
 /** By Arrow's type id: 2 integer, 3 float, 4 binary, 5 string, 7 decimal, 8 date, 10 timestamp. */
-const SAMPLERS: Readonly<Record<number, (data: arrow.Data) => Sampler>> = {
-  2: wholeNumbers,
-  3: (data) => numbers(data.values as Numbers, false),
+const SAMPLERS: Readonly<Record<number, (column: Column, type: arrow.DataType) => Sampler>> = {
+  2: (column) => numbers(column, true),
+  3: (column) => numbers(column, false),
   4: texts,
   5: texts,
   7: decimals,
-  8: wholeNumbers,
-  10: wholeNumbers,
+  8: (column) => numbers(column, true),
+  10: (column) => numbers(column, true),
 };
 
-function wholeNumbers(data: arrow.Data): Sampler {
-  if (!(data.values instanceof BigInt64Array)) return numbers(data.values as Numbers, true);
-  const values = data.values;
-  return { whole: true, value: (i) => values[i]!, bytes: () => 8 };
-}
-
-function numbers(values: Numbers, whole: boolean): Sampler {
+/** Numbers stand for themselves by their bits: a sample asks only whether values repeat, and how far whole ones lie apart. */
+function numbers({ values, shape }: Column, whole: boolean): Sampler {
+  const width = shape.kind === 'fixed' ? shape.width : 8;
+  const view = new DataView(values!.buffer, values!.byteOffset, values!.byteLength);
   // Parquet stores narrow integers in 32 bits.
-  const width = Math.max(4, values.BYTES_PER_ELEMENT);
-  return { whole, value: (i) => values[i]!, bytes: () => width };
+  const bytes = (): number => Math.max(4, width);
+  switch (width) {
+    case 1:
+      return { whole, value: (i) => view.getInt8(i), bytes };
+    case 2:
+      return { whole, value: (i) => view.getInt16(i * 2, true), bytes };
+    case 4:
+      return { whole, value: (i) => view.getInt32(i * 4, true), bytes };
+    default:
+      return { whole, value: (i) => view.getBigInt64(i * 8, true), bytes };
+  }
 }
 
-function decimals(data: arrow.Data): Sampler {
-  const { precision } = data.type as arrow.Decimal;
-  const words = data.values as Uint32Array;
-  const low = new BigInt64Array(2);
-  const lowWords = new Uint32Array(low.buffer);
-  const value = (i: number): bigint => {
-    lowWords.set(words.subarray(i * 4, i * 4 + 4));
-    return precision <= 18 ? low[0]! : (low[1]! << 64n) | BigInt.asUintN(64, low[0]!);
+function decimals({ values }: Column, type: arrow.DataType): Sampler {
+  const { precision } = type as arrow.Decimal;
+  const view = new DataView(values!.buffer, values!.byteOffset, values!.byteLength);
+  return {
+    whole: precision <= 18,
+    value: (i) => {
+      const low = view.getBigInt64(i * 16, true);
+      return precision <= 18 ? low : (view.getBigInt64(i * 16 + 8, true) << 64n) | BigInt.asUintN(64, low);
+    },
+    bytes: () => (precision <= 9 ? 4 : precision <= 18 ? 8 : 16),
   };
-  return { whole: precision <= 18, value, bytes: () => (precision <= 9 ? 4 : precision <= 18 ? 8 : 16) };
 }
 
-function texts(data: arrow.Data): Sampler {
-  const offsets = data.valueOffsets as Int32Array;
-  const values = data.values as Uint8Array;
-  const buffer = Buffer.from(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
+function texts({ offsets, values }: Column): Sampler {
+  const buffer = Buffer.from(values!.buffer, values!.byteOffset, values!.byteLength);
   return {
     whole: false,
-    value: (i) => buffer.toString('latin1', offsets[i]!, offsets[i + 1]!),
-    bytes: (i) => 4 + offsets[i + 1]! - offsets[i]!,
+    value: (i) => buffer.toString('latin1', offsets![i]!, offsets![i + 1]!),
+    bytes: (i) => 4 + offsets![i + 1]! - offsets![i]!,
   };
-}
-
-function isValid(data: arrow.Data, i: number): boolean {
-  const bits = data.nullBitmap;
-  const at = data.offset + i;
-  return !bits || bits.length === 0 || ((bits[at >> 3]! >> (at & 7)) & 1) === 1;
 }
 
 /** Bits that a block of differences takes: each as wide as the widest, above the smallest. */

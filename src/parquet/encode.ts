@@ -1,6 +1,8 @@
-import * as arrow from 'apache-arrow';
+import type * as arrow from 'apache-arrow';
 import type { WriterPropertiesBuilder } from 'parquet-wasm/node';
 import { type ColumnEncoding, chooseEncoding } from './encode-choose.js';
+import { type Column, columnOf, type Range, type Shape, shapeOfArrow } from './encode-columns.js';
+import { schemaMessage, writeIpc } from './encode-ipc.js';
 import { joinParts } from './encode-join.js';
 import { loadParquetWasm, type ParquetWasm } from './wasm.js';
 
@@ -35,38 +37,50 @@ export async function encodeParquet(
 ): Promise<EncodedParquet> {
   const engine = await loadParquetWasm();
   const limit = options.rowGroupRows ?? ROW_GROUP_ROWS;
+  const { shapes } = encodeSchema(schema);
   const parts: Uint8Array[] = [];
   let rows = 0;
   for await (const batch of batches) {
+    const columns = shapes.map((shape, i) => columnOf(batch.data.children[i]!, shape));
     for (let start = 0; start < batch.numRows; start += limit) {
-      const piece = batch.numRows <= limit ? batch : batch.slice(start, start + limit);
-      parts.push(encodeRowGroup(engine, piece.data.children, piece.numRows, schema, options.codec));
+      const length = Math.min(limit, batch.numRows - start);
+      const ranges = columns.map((column) => [{ column, start, length }]);
+      parts.push(encodeRowGroup(engine, schema, ranges, length, options.codec).bytes);
     }
     rows += batch.numRows;
   }
-  if (parts.length === 0) parts.push(encodeRowGroup(engine, emptyColumns(schema), 0, schema, options.codec));
+  if (parts.length === 0)
+    parts.push(
+      encodeRowGroup(
+        engine,
+        schema,
+        shapes.map(() => []),
+        0,
+        options.codec,
+      ).bytes,
+    );
   return { bytes: joinBytes(parts), rows };
 }
 
-/** A Parquet file of one row group (none for no rows), as the engine wrote it; `joinParts` makes it one of ours. The columns are those of `schema`. */
+/** A Parquet file of one row group (none for no rows) as the engine wrote it; `joinParts` makes it one of ours. */
+export interface EncodedRowGroup {
+  readonly bytes: Uint8Array;
+  /** The rows as columns, in memory of this thread that the next row group overwrites. */
+  readonly columns: readonly Column[];
+}
+
+/** Encodes ranges of rows, one list for each field of the schema, one behind the other. */
 export function encodeRowGroup(
   engine: typeof ParquetWasm,
-  columns: readonly arrow.Data[],
-  rows: number,
   schema: arrow.Schema,
+  ranges: readonly (readonly Range[])[],
+  rows: number,
   codec: Codec = 'snappy',
-): Uint8Array {
-  const data = arrow.makeData({
-    type: new arrow.Struct(schema.fields),
-    length: rows,
-    nullCount: 0,
-    children: [...columns],
-  });
-  const stream = arrow.RecordBatchStreamWriter.writeAll([new arrow.RecordBatch(schema, data)]).toUint8Array(
-    true,
-  );
-  const table = engine.Table.fromIPCStream(stream);
-  return engine.writeParquet(table, properties(engine, columns, schema, codec).build());
+): EncodedRowGroup {
+  const { head, shapes } = encodeSchema(schema);
+  const { bytes, columns } = writeIpc(head, shapes, ranges, rows);
+  const table = engine.Table.fromIPCStream(bytes);
+  return { bytes: engine.writeParquet(table, properties(engine, columns, schema, codec).build()), columns };
 }
 
 /** The bytes of several such files as one file. */
@@ -86,10 +100,27 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
+interface EncodeSchema {
+  /** The message that begins every stream. */
+  readonly head: Uint8Array;
+  readonly shapes: readonly Shape[];
+}
+
+const schemas = new WeakMap<arrow.Schema, EncodeSchema>();
+
+function encodeSchema(schema: arrow.Schema): EncodeSchema {
+  let made = schemas.get(schema);
+  if (!made) {
+    made = { head: schemaMessage(schema), shapes: schema.fields.map((field) => shapeOfArrow(field.type)) };
+    schemas.set(schema, made);
+  }
+  return made;
+}
+
 /** Each setter takes the builder away and gives a new one. */
 function properties(
   engine: typeof ParquetWasm,
-  columns: readonly arrow.Data[],
+  columns: readonly Column[],
   schema: arrow.Schema,
   codec: Codec,
 ): WriterPropertiesBuilder {
@@ -98,32 +129,31 @@ function properties(
     snappy: engine.Compression.SNAPPY,
     zstd: engine.Compression.ZSTD,
   };
+  const inner = schema.fields.flatMap((field, i) => leavesIn(columns[i]!, field.type));
   let builder = new engine.WriterPropertiesBuilder()
     .setCompression(codecs[codec])
     .setMaxRowGroupSize(0xffff_ffff)
     // The engine takes a name for one step of a path, so columns inside of columns can only be set together.
-    .setDictionaryEnabled(
-      columns.some((data) => data.children.length > 0 && leavesOf(data).some(isDictionary)),
-    );
+    .setDictionaryEnabled(inner.some(([column, type]) => chooseEncoding(column, type) === 'dictionary'));
   schema.fields.forEach((field, i) => {
-    const data = columns[i]!;
-    if (data.children.length > 0) return;
-    const encoding: ColumnEncoding = chooseEncoding(data);
+    const column = columns[i]!;
+    if (column.children.length > 0) return;
+    const encoding: ColumnEncoding = chooseEncoding(column, field.type);
     builder = builder.setColumnDictionaryEnabled(field.name, encoding === 'dictionary');
-    if (encoding === 'delta')
+    if (encoding === 'delta') {
       builder = builder.setColumnEncoding(field.name, engine.Encoding.DELTA_BINARY_PACKED);
+    }
   });
   return builder;
 }
 
-function isDictionary(data: arrow.Data): boolean {
-  return chooseEncoding(data) === 'dictionary';
-}
-
-function leavesOf(data: arrow.Data): arrow.Data[] {
-  return data.children.length === 0 ? [data] : data.children.flatMap(leavesOf);
-}
-
-function emptyColumns(schema: arrow.Schema): arrow.Data[] {
-  return schema.fields.map((field) => arrow.makeBuilder({ type: field.type }).finish().flush());
+/** The leaves below a nested column. */
+function leavesIn(column: Column, type: arrow.DataType): [Column, arrow.DataType][] {
+  const fields = (type.children ?? []) as arrow.Field[];
+  return column.children.flatMap((child, i) => {
+    const inner = fields[i]!.type;
+    return child.children.length === 0
+      ? [[child, inner] as [Column, arrow.DataType]]
+      : leavesIn(child, inner);
+  });
 }

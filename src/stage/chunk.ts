@@ -6,7 +6,7 @@ import {
   padded,
   type Range,
   type Shape,
-} from './columns.js';
+} from '../parquet/encode-columns.js';
 import { gather } from './gather.js';
 
 /**

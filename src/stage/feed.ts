@@ -1,8 +1,8 @@
 import type * as arrow from 'apache-arrow';
 import { TableError } from '../errors.js';
+import { columnOf, type Range, type Shape, shapeOf } from '../parquet/encode-columns.js';
 import type { DataType } from '../schema/types.js';
 import { type Chunk, measureChunk, packChunk } from './chunk.js';
-import { columnOf, type Range, type Shape, shapeOf } from './columns.js';
 import { SLAB_BYTES } from './memory.js';
 
 export type BatchSource = AsyncIterable<arrow.RecordBatch> | Iterable<arrow.RecordBatch>;
@@ -32,13 +32,21 @@ export class Gathering {
     const rangesAt = (start: number, length: number): Range[][] =>
       columns.map((column) => [{ column, start, length }]);
     for (let start = 0; start < batch.numRows; ) {
+      const room = SLAB_BYTES - this.bytes;
       let length = batch.numRows - start;
       let bytes = measureChunk(this.#shapes, rangesAt(start, length));
-      while (bytes > SLAB_BYTES && length > 1) {
-        length = Math.max(1, Math.min(length - 1, Math.floor((length * SLAB_BYTES * 0.95) / bytes)));
+      if (bytes > room && this.rows > 0 && room < SLAB_BYTES / 8) {
+        yield;
+        continue;
+      }
+      while (bytes > room && length > 1) {
+        length = Math.max(1, Math.min(length - 1, Math.floor((length * room * 0.98) / bytes)));
         bytes = measureChunk(this.#shapes, rangesAt(start, length));
       }
-      if (this.rows > 0 && this.bytes + bytes > SLAB_BYTES) yield;
+      if (bytes > room && this.rows > 0) {
+        yield;
+        continue;
+      }
       this.#ranges.forEach((ranges, i) => {
         ranges.push({ column: columns[i]!, start, length });
       });

@@ -27,21 +27,3 @@ export class Slabs {
     this.#free.length = Math.min(this.#free.length, KEPT);
   }
 }
-
-/** How much memory one write uses, and a place to wait for less. Slabs count, and encoded bytes that wait to be stored. */
-export class Budget {
-  readonly limit: number;
-  used = 0;
-
-  constructor(limit: number) {
-    this.limit = limit;
-  }
-
-  take(bytes: number): void {
-    this.used += bytes;
-  }
-
-  give(bytes: number): void {
-    this.used -= bytes;
-  }
-}

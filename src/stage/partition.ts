@@ -1,5 +1,5 @@
+import { bitAt, type Column, int32 } from '../parquet/encode-columns.js';
 import type { DataType, Datum } from '../schema/types.js';
-import { bitAt, type Column, int32 } from './columns.js';
 
 /** The rows of a chunk by their partition: `codes[row]` is an index into `groups`, which hold one value for each partition column. */
 export interface Partitioning {

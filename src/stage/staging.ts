@@ -18,7 +18,7 @@ const DEFAULT_TARGET = 128 * 2 ** 20;
 /** Bytes of rows that become a row group at most; what the engine uses for one is several times this. */
 const GROUP_BYTES = 24 * 2 ** 20;
 /** When memory is short, a partition with less than this goes to the spill file rather than into a row group too small to be of use. */
-const SMALL_GROUP_BYTES = 4 * 2 ** 20;
+const SMALL_GROUP_BYTES = 2 * 2 ** 20;
 /** Fewer rows are split sooner than a thread is asked. */
 const INLINE_ROWS = 4096;
 /** Files that are stored at a time, and partitions that are brought to an end at a time. */
@@ -386,7 +386,8 @@ export class Staging {
 
   /** Writes the rows of partitions, each partition's together, to the spill file. */
   async #spillRows(partitions: readonly Partition[]): Promise<void> {
-    const spill = (this.#spill ??= await SpillFile.create());
+    this.#spill ??= await SpillFile.create();
+    const spill = this.#spill;
     const waiting = [...partitions];
     const lane = async (): Promise<void> => {
       while (waiting.length > 0) {

@@ -1,11 +1,11 @@
 import type { DataSkipping } from '../log/properties.js';
+import { bitAt, type Column } from '../parquet/encode-columns.js';
 import { footerOf, structs } from '../parquet/encode-join.js';
 import { isStored } from '../parquet/encode-schema.js';
 import type { ThriftStruct } from '../parquet/encode-thrift.js';
 import { leafColumns, type MappingMode } from '../schema/mapping.js';
 import type { DataType, Datum, StructType } from '../schema/types.js';
 import { compareDatum, datumToStatJson } from '../schema/value.js';
-import { bitAt, type Column } from './columns.js';
 
 /** A column that files have statistics of. */
 export interface StatisticsColumn {
@@ -84,9 +84,9 @@ function placesOf(schema: StructType): Map<string, { at: number[]; leaf: number 
   let leaf = 0;
   const walk = (struct: StructType, path: readonly string[], at: readonly number[]): void => {
     let index = 0;
-    struct.fields.forEach((field, child) => {
+    struct.fields.forEach((field) => {
       if (!isStored(field.dataType)) return;
-      const here = { path: [...path, field.name], at: [...at, at.length === 0 ? index++ : child] };
+      const here = { path: [...path, field.name], at: [...at, index++] };
       if (field.dataType.type === 'struct') {
         walk(field.dataType, here.path, here.at);
         return;

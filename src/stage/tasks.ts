@@ -1,11 +1,17 @@
-import * as arrow from 'apache-arrow';
 import { encodeRowGroup, joinBytes } from '../parquet/encode.js';
-import { fileSchema, isStored } from '../parquet/encode-schema.js';
+import {
+  type Column,
+  holdsVoid,
+  type Range,
+  type Shape,
+  shapeOf,
+  withoutVoid,
+} from '../parquet/encode-columns.js';
+import { fileSchema } from '../parquet/encode-schema.js';
 import { loadParquetWasm } from '../parquet/wasm.js';
 import { serializePartitionValue } from '../schema/partition-value.js';
-import type { DataType, StructType } from '../schema/types.js';
+
 import { openChunk, orderChunk, packChunk } from './chunk.js';
-import { type Column, concatenate, type Range, type Shape, shapeOf } from './columns.js';
 import { orderByCode, partitionRows } from './partition.js';
 import type { StagePlan } from './plan.js';
 import type { TaskResult } from './protocol.js';
@@ -79,15 +85,10 @@ export function split({ plan, memory, rows, target }: SplitTask['input']): TaskR
 /** Rows of one partition as a row group of Parquet. */
 export async function encode({ plan, slices }: EncodeTask['input']): Promise<TaskResult<'encode'>> {
   const engine = await loadParquetWasm();
-  const columns = joinSlices(plan, slices, (bytes) => new Uint8Array(bytes));
   const rows = slices.reduce((sum, slice) => sum + slice.rows, 0);
-  const schema = fileSchema(plan.file);
-  const data = columns.map((column, i) =>
-    toArrow(column, plan.types[plan.data[i]!]!, schema.fields[i]!.type),
-  );
-  const part = encodeRowGroup(engine, data, rows, schema);
-  const bytes = joinBytes([part]);
-  const statistics = collectStatistics(plan.statistics, columns, part);
+  const part = encodeRowGroup(engine, fileSchema(plan.file), storedRanges(plan, slices), rows);
+  const statistics = collectStatistics(plan.statistics, part.columns, part.bytes);
+  const bytes = joinBytes([part.bytes]);
   return { output: { bytes, rows, statistics }, transfer: [bytes.buffer as ArrayBuffer] };
 }
 
@@ -107,19 +108,6 @@ export function dataShapes(plan: StagePlan): Shape[] {
   return plan.data.map((i) => shapeOf(plan.types[i]!));
 }
 
-function joinSlices(
-  plan: StagePlan,
-  slices: readonly SliceInput[],
-  allocate: (bytes: number) => Uint8Array,
-): Column[] {
-  const ranges = rangesOf(plan, slices);
-  return dataShapes(plan).map((shape, i) => {
-    const [first] = ranges[i]!;
-    const untouched = ranges[i]!.length === 1 && first!.start === 0 && first!.length === first!.column.length;
-    return untouched ? first!.column : concatenate(shape, ranges[i]!, allocate);
-  });
-}
-
 /** For each column that stands in files, its ranges of rows. */
 function rangesOf(plan: StagePlan, slices: readonly SliceInput[]): Range[][] {
   const all = plan.types.map(shapeOf);
@@ -134,51 +122,11 @@ function rangesOf(plan: StagePlan, slices: readonly SliceInput[]): Range[][] {
   );
 }
 
-/** The column as an Arrow array on the same memory. Columns of type void inside structs have no place in files. */
-function toArrow(column: Column, type: DataType, arrowType: arrow.DataType): arrow.Data {
-  const { length, nulls } = column;
-  const children = childrenOf(type).flatMap((child, i) =>
-    child ? [{ child, column: column.children[i]! }] : [],
-  );
-  const fields = arrowType.children as arrow.Field[] | null;
-  return new arrow.Data(
-    arrowType,
-    0,
-    length,
-    nulls,
-    [
-      column.offsets ?? undefined,
-      column.values ? typed(arrowType, column.values) : undefined,
-      column.valid ?? undefined,
-    ] as never,
-    children.map(({ child, column: inner }, i) => toArrow(inner, child, fields![i]!.type)),
-  );
-}
-
-function childrenOf(type: DataType): (DataType | undefined)[] {
-  switch (type.type) {
-    case 'struct':
-      return type.fields.map((field) => (isStored(field.dataType) ? field.dataType : undefined));
-    case 'array':
-      return [type.elementType];
-    case 'map':
-      return [entriesOf(type.keyType, type.valueType)];
-    case 'variant':
-      return [{ type: 'binary' }, { type: 'binary' }];
-    default:
-      return [];
-  }
-}
-
-function entriesOf(key: DataType, value: DataType): StructType {
-  const field = (name: string, dataType: DataType) => ({ name, dataType, nullable: true, metadata: {} });
-  return { type: 'struct', fields: [field('key', key), field('value', value)] };
-}
-
-function typed(type: arrow.DataType, bytes: Uint8Array): ArrayBufferView {
-  const View = type.ArrayType as {
-    new (buffer: ArrayBufferLike, at: number, length: number): ArrayBufferView;
-    BYTES_PER_ELEMENT: number;
-  };
-  return new View(bytes.buffer, bytes.byteOffset, bytes.byteLength / View.BYTES_PER_ELEMENT);
+/** The ranges without columns of type void inside of structs, which have no place in files. */
+function storedRanges(plan: StagePlan, slices: readonly SliceInput[]): Range[][] {
+  const shapes = dataShapes(plan);
+  return rangesOf(plan, slices).map((ranges, i) => {
+    if (!holdsVoid(shapes[i]!)) return ranges;
+    return ranges.map((range) => ({ ...range, column: withoutVoid(range.column)! }));
+  });
 }

@@ -72,6 +72,48 @@ export function shapeOf(type: DataType): Shape {
   }
 }
 
+/** The shape of the Arrow types that files are encoded from. Types by their numbers in the Arrow format. */
+export function shapeOfArrow(type: arrow.DataType): Shape {
+  const children = ((type.children ?? []) as arrow.Field[]).map((field) => shapeOfArrow(field.type));
+  switch (type.typeId as number) {
+    case 1:
+      return { kind: 'void' };
+    case 4:
+    case 5:
+      return { kind: 'bytes' };
+    case 6:
+      return { kind: 'bits' };
+    case 12:
+    case 17:
+      return { kind: 'list', children: [children[0]!] };
+    case 13:
+      return { kind: 'struct', children };
+    default: {
+      const { BYTES_PER_ELEMENT: width } = type.ArrayType as { BYTES_PER_ELEMENT: number };
+      return { kind: 'fixed', width: (type.typeId as number) === 7 ? 16 : width };
+    }
+  }
+}
+
+/** True where a column, or one inside of it, has no place in a file. */
+export function holdsVoid(shape: Shape): boolean {
+  return shape.kind === 'void' || ('children' in shape && shape.children.some(holdsVoid));
+}
+
+/** The column without those inside of it that have no place in a file; undefined when nothing is left. */
+export function withoutVoid(column: Column): Column | undefined {
+  const { shape } = column;
+  if (shape.kind === 'void') return undefined;
+  if (!('children' in shape)) return column;
+  const children = column.children.flatMap((child) => withoutVoid(child) ?? []);
+  if (children.length === 0) return undefined;
+  return {
+    ...column,
+    shape: { ...shape, children: children.map((child) => child.shape) } as Shape,
+    children,
+  };
+}
+
 /** The memory of an Arrow array of a table's own types, not copied. */
 export function columnOf(data: arrow.Data, shape: Shape): Column {
   const valid = data.nullBitmap;
