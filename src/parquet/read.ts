@@ -34,14 +34,9 @@ export async function fetchRowGroup(
     leaf: footer.leaves[column]!,
     meta: group.chunks[column]!,
   }));
-  await source.prefetch(wanted.map(({ meta }) => ({ start: meta.start, end: meta.start + meta.length })));
-  const chunks = await Promise.all(
-    wanted.map(async ({ leaf, meta }) => ({
-      leaf,
-      meta,
-      bytes: await source.read(meta.start, meta.start + meta.length),
-    })),
-  );
+  const ranges = wanted.map(({ meta }) => ({ start: meta.start, end: meta.start + meta.length }));
+  const bytes = await source.readAll(ranges);
+  const chunks = wanted.map((chunk, i) => ({ ...chunk, bytes: bytes[i]! }));
   return { rows: group.rows, nodes, chunks };
 }
 

@@ -8,6 +8,12 @@ export interface FileSource {
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
+/** Bytes [start, end) of a file. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface SourceOptions {
   readonly signal?: AbortSignal;
   /** Files up to this size are fetched whole by the first read; 1 MiB by default. A wider scan raises it: all bytes are needed anyway. */
@@ -26,8 +32,7 @@ interface Held {
 }
 
 /**
- * An object as a source. What was read is kept until `release`, so that the tail read for the footer serves column chunks too, and so that
- * a small file takes one request. No HEAD: the log knows the size.
+ * An object as a source. Small files and the tail read for the footer are kept until `release`, so that they serve column chunks too. No HEAD: the log knows the size.
  */
 export class StoreSource implements FileSource {
   readonly size: number;
@@ -43,30 +48,46 @@ export class StoreSource implements FileSource {
     this.#options = options;
   }
 
+  /** True for a file small enough to be fetched whole by the first read. */
+  get isWhole(): boolean {
+    return this.size <= (this.#options.wholeBelow ?? SMALL_FILE);
+  }
+
   async read(start: number, end: number): Promise<Uint8Array> {
     const known = this.#held.find((held) => held.start <= start && end <= held.end);
     if (known) return (await known.bytes).subarray(start - known.start, end - known.start);
-    const whole = this.size <= (this.#options.wholeBelow ?? SMALL_FILE);
-    const from = whole ? 0 : start;
-    const to = whole ? this.size : end;
-    const held = { start: from, end: to, bytes: this.#fetch(from, to) };
-    this.#held.push(held);
-    held.bytes.catch(() => {
-      this.#held = this.#held.filter((other) => other !== held);
-    });
-    return (await held.bytes).subarray(start - from, end - from);
+    const from = this.isWhole ? 0 : start;
+    const to = this.isWhole ? this.size : end;
+    const bytes = this.#fetch(from, to);
+    if (to === this.size) {
+      const held = { start: from, end: to, bytes };
+      this.#held.push(held);
+      bytes.catch(() => {
+        this.#held = this.#held.filter((other) => other !== held);
+      });
+    }
+    return (await bytes).subarray(start - from, end - from);
   }
 
-  /** Fetches ranges at once, those close together in one request; later reads inside them cost nothing. */
-  async prefetch(ranges: readonly { readonly start: number; readonly end: number }[]): Promise<void> {
-    await Promise.all(coalesce(ranges).map((range) => this.read(range.start, range.end)));
-  }
-
-  /** Forgets what was read, but a whole small file. */
-  release(): void {
-    this.#held = this.#held.filter(
-      (held) => held.start === 0 && held.end === this.size && this.size <= SMALL_FILE,
+  /** The bytes of each range; those close together are fetched in one request, and all requests at once. */
+  async readAll(ranges: readonly ByteRange[]): Promise<Uint8Array[]> {
+    const merged = this.isWhole ? [] : coalesce(ranges);
+    const fetched = merged.map(async (range) => ({
+      ...range,
+      bytes: await this.read(range.start, range.end),
+    }));
+    const parts = await Promise.all(fetched);
+    return Promise.all(
+      ranges.map(async ({ start, end }) => {
+        const part = parts.find((candidate) => candidate.start <= start && end <= candidate.end);
+        return part ? part.bytes.subarray(start - part.start, end - part.start) : this.read(start, end);
+      }),
     );
+  }
+
+  /** Forgets what was read. */
+  release(): void {
+    this.#held = [];
   }
 
   async #fetch(start: number, end: number): Promise<Uint8Array> {
@@ -100,9 +121,7 @@ export function missingAs(error: unknown, key: string): unknown {
 }
 
 /** Sorted, disjoint ranges that cover those given. */
-export function coalesce(
-  ranges: readonly { readonly start: number; readonly end: number }[],
-): { start: number; end: number }[] {
+export function coalesce(ranges: readonly ByteRange[]): ByteRange[] {
   const merged: { start: number; end: number }[] = [];
   for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {
     const last = merged.at(-1);

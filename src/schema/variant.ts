@@ -95,7 +95,13 @@ function valueText(reader: Reader, at: number, names: readonly string[], depth: 
   }
 }
 
-function objectText(reader: Reader, at: number, header: number, names: readonly string[], depth: number): string {
+function objectText(
+  reader: Reader,
+  at: number,
+  header: number,
+  names: readonly string[],
+  depth: number,
+): string {
   const offsetWidth = (header & 3) + 1;
   const idWidth = ((header >> 2) & 3) + 1;
   const sizeWidth = (header >> 4) & 1 ? 4 : 1;
@@ -114,7 +120,13 @@ function objectText(reader: Reader, at: number, header: number, names: readonly 
   return `{${members.join(',')}}`;
 }
 
-function arrayText(reader: Reader, at: number, header: number, names: readonly string[], depth: number): string {
+function arrayText(
+  reader: Reader,
+  at: number,
+  header: number,
+  names: readonly string[],
+  depth: number,
+): string {
   const offsetWidth = (header & 3) + 1;
   const sizeWidth = (header >> 2) & 1 ? 4 : 1;
   const size = reader.unsigned(at + 1, sizeWidth);
@@ -183,5 +195,7 @@ function timeText(micros: bigint): string {
 }
 
 function uuidText(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -134,7 +134,7 @@ function fixed(
   array: Int8Array | Int16Array | Int32Array | BigInt64Array | Float64Array,
   width: number,
 ): FixedValues {
-  return { kind: 'fixed', width, bytes: new Uint8Array(array.buffer), count: array.length };
+  return { kind: 'fixed', width, bytes: new Uint8Array(array.buffer), count: array.byteLength / width };
 }
 
 function widen(ints: Int32Array): Int32Array {

@@ -67,7 +67,8 @@ export function unsnappy(input: Uint8Array, out: Uint8Array, start: number, end:
     if (size > 32 && distance >= size) {
       out.copyWithin(to, to - distance, to - distance + size);
     } else if (distance >= 4 && to + size + 3 <= end) {
-      for (let i = 0; i < size; i += 4) target.setInt32(to + i, target.getInt32(to + i - distance, true), true);
+      for (let i = 0; i < size; i += 4)
+        target.setInt32(to + i, target.getInt32(to + i - distance, true), true);
     } else {
       for (let i = 0; i < size; i++) out[to + i] = out[to + i - distance] as number;
     }

@@ -1,0 +1,98 @@
+import type { RecordBatch } from 'apache-arrow';
+import type { ColumnData } from '../parquet/column/assemble.js';
+import { type DecodeTask, dataFileError, decodeRowGroup } from '../parquet/read.js';
+import type { Context } from '../runtime/context.js';
+import type { Pool } from '../stage/pool.js';
+import { assertNotAborted } from '../store/keys.js';
+import type { Store } from '../store/store.js';
+import { mapAhead } from './ahead.js';
+import { filterOf, rowsOf } from './file-rows.js';
+import { type LocationOptions, Locator } from './location.js';
+import { fetchUnit, type OpenFile, openFile, type ReadUnit, rowGroupsOf, unitsOf } from './open-file.js';
+import type { ScanPlan } from './plan.js';
+
+export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
+  readonly signal?: AbortSignal;
+  /** Worker threads for scans that are large enough to gain by them. */
+  readonly pool?: () => Promise<Pool>;
+}
+
+/** Bounds on what a scan holds ahead of its consumer: requests and bytes. */
+const OPEN_AHEAD = { count: 16, weight: 48 << 20 };
+const FETCH_AHEAD = { count: 16, weight: 64 << 20 };
+
+interface Fetched {
+  readonly unit: ReadUnit;
+  readonly tasks: readonly DecodeTask[];
+}
+interface Decoded {
+  readonly unit: ReadUnit;
+  readonly columns: readonly (readonly ColumnData[])[];
+}
+
+/**
+ * Reads what a plan says, as Arrow batches with the schema of `plan.schema`, in the order of its files. Files are opened and fetched ahead, bounded in
+ * requests and bytes; with a limit, slowly at first, and nothing more is read once it is reached or the consumer stops.
+ * Throws `FILE_NOT_FOUND`, `CORRUPT_DATA_FILE`, `LIMIT_EXCEEDED`, `ABORTED`, a store's errors: a scan never ends with fewer rows than there are.
+ */
+export async function* scanBatches(
+  store: Store,
+  ctx: Context,
+  plan: ScanPlan,
+  options: ReadOptions = {},
+): AsyncGenerator<RecordBatch, void, undefined> {
+  let left = plan.limit ?? Number.POSITIVE_INFINITY;
+  if (left === 0) return;
+  const stopped = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
+  const locator = new Locator(store, ctx, { ...options, allowExternalFiles: plan.allowExternalFiles });
+  const filter = filterOf(plan);
+  const slowStart = plan.limit !== undefined;
+  const opened = mapAhead(plan.files, (file) => openFile(ctx, locator, plan, file, signal), {
+    ...OPEN_AHEAD,
+    slowStart,
+    weightOf: ({ size }) => Math.min(size, OPEN_AHEAD.weight / 16),
+  });
+  const fetched = mapAhead(
+    units(opened),
+    async (unit): Promise<Fetched> => ({ unit, tasks: await fetchUnit(unit) }),
+    {
+      ...FETCH_AHEAD,
+      slowStart,
+      weightOf: ({ bytes }) => bytes,
+    },
+  );
+  try {
+    for await (const { unit, columns } of decodedUnits(fetched)) {
+      assertNotAborted(options.signal);
+      for (const [i, group] of unit.groups.entries()) {
+        const batch = rowsOf(plan, unit.open, group, columns[i]!, filter, left);
+        if (batch === undefined) continue;
+        left -= batch.numRows;
+        ctx.emit({ type: 'fileRead', path: unit.open.file.path, rows: batch.numRows });
+        yield batch;
+        if (left <= 0) return;
+      }
+    }
+  } finally {
+    stopped.abort();
+  }
+}
+
+async function* units(opened: AsyncIterable<OpenFile>): AsyncGenerator<ReadUnit, void, undefined> {
+  for await (const open of opened) yield* unitsOf(open, rowGroupsOf(open.footer));
+}
+
+async function* decodedUnits(fetched: AsyncIterable<Fetched>): AsyncGenerator<Decoded, void, undefined> {
+  for await (const { unit, tasks } of fetched) {
+    yield { unit, columns: tasks.map((task) => decodeHere(task, unit.open.file.path)) };
+  }
+}
+
+function decodeHere(task: DecodeTask, file: string): ColumnData[] {
+  try {
+    return decodeRowGroup(task);
+  } catch (error) {
+    throw dataFileError(error, file);
+  }
+}
