@@ -217,6 +217,7 @@ export function caseWhen(
  */
 export function lit(value: LiteralValue, type?: DataType): LiteralExpression {
   if (value === null) return { kind: 'literal', type: { type: 'void' }, value: null };
+  if (type?.type === 'decimal') return decimalLiteral(value as bigint, type.scale);
   if (type !== undefined) return { kind: 'literal', type, value: value as Datum };
   switch (typeof value) {
     case 'boolean':
