@@ -64,19 +64,72 @@ export function timestampText(
   separator: 'T' | ' ',
   fraction: 'micros' | 'millis' | 'needed',
 ): string {
-  let days = micros / MICROS_PER_DAY;
-  let rest = micros % MICROS_PER_DAY;
-  if (rest < 0n) {
-    days -= 1n;
-    rest += MICROS_PER_DAY;
-  }
-  const time = Number(rest);
+  const { days, time } = splitDay(micros);
   const seconds = Math.floor(time / 1_000_000);
   const sub = time % 1_000_000;
   const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  const text = `${dateText(Number(days))}${separator}${clock}`;
+  const text = `${dateText(days)}${separator}${clock}`;
   if (fraction === 'millis') return `${text}.${String(Math.floor(sub / 1000)).padStart(3, '0')}`;
   return fraction === 'needed' && sub === 0 ? text : `${text}.${String(sub).padStart(6, '0')}`;
+}
+
+/** Whole days, and the microseconds in the day. */
+function splitDay(micros: bigint): { days: number; time: number } {
+  const number = Number(micros);
+  if (Number.isSafeInteger(number)) {
+    const days = Math.floor(number / 86_400_000_000);
+    return { days, time: number - days * 86_400_000_000 };
+  }
+  const rest = ((micros % MICROS_PER_DAY) + MICROS_PER_DAY) % MICROS_PER_DAY;
+  return { days: Number((micros - rest) / MICROS_PER_DAY), time: Number(rest) };
+}
+
+/**
+ * Microseconds of a text of exactly the shape `YYYY-MM-DDTHH:MM:SS[.f]Z`, at most six fraction digits, day at most 28: what most texts look like. Undefined
+ * asks for `parseTimestampText`.
+ */
+export function quickInstant(text: string): bigint | undefined {
+  const { length } = text;
+  if (length < 20 || length > 27 || text.charCodeAt(length - 1) !== 90 || length === 21) return undefined;
+  if (text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45 || text.charCodeAt(10) !== 84) return undefined;
+  if (text.charCodeAt(13) !== 58 || text.charCodeAt(16) !== 58 || (length > 20 && text.charCodeAt(19) !== 46))
+    return undefined;
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 7);
+  const day = digits(text, 8, 10);
+  const hour = digits(text, 11, 13);
+  const minute = digits(text, 14, 16);
+  const second = digits(text, 17, 19);
+  const fraction = length > 20 ? digits(text, 20, length - 1) * FRACTION_SCALE[length - 21]! : 0;
+  const ranged =
+    month >= 1 && month <= 12 && day >= 1 && day <= 28 && hour <= 23 && minute <= 59 && second <= 59;
+  if (!ranged || Number.isNaN(year + fraction)) return undefined;
+  const micros =
+    (daysFromCivil(year, month, day) * 86_400 + (hour * 60 + minute) * 60 + second) * 1_000_000 + fraction;
+  return Number.isSafeInteger(micros) ? BigInt(micros) : undefined;
+}
+
+const FRACTION_SCALE = [0, 100_000, 10_000, 1000, 100, 10, 1];
+
+/** Days of a text of exactly the shape `YYYY-MM-DD` whose day is at most 28; undefined asks for `parseDateText`. */
+export function quickDate(text: string): number | undefined {
+  if (text.length !== 10 || text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45) return undefined;
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 7);
+  const day = digits(text, 8, 10);
+  return year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= 28
+    ? daysFromCivil(year, month, day)
+    : undefined;
+}
+
+function digits(text: string, from: number, to: number): number {
+  let value = 0;
+  for (let i = from; i < to; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 const DATE = /^([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})$/;

@@ -1,4 +1,11 @@
-import { daysFromCivil, instantMicros, parseDateText, parseTimestampText } from './calendar-text.js';
+import {
+  daysFromCivil,
+  instantMicros,
+  parseDateText,
+  parseTimestampText,
+  quickDate,
+  quickInstant,
+} from './calendar-text.js';
 import { Refusal } from './cell-fault.js';
 import { fitsPrecision, parseDecimalText, powerOfTen } from './number-text.js';
 import type { DecimalType } from './types.js';
@@ -25,7 +32,7 @@ export function dateValue(value: unknown): number {
 }
 
 function dateFromText(text: string): number {
-  const days = text.length === 10 ? quickDate(text) : undefined;
+  const days = quickDate(text);
   if (days !== undefined) return days;
   const found =
     parseDateText(text) ??
@@ -61,6 +68,8 @@ export function instantValue(value: unknown): bigint {
 
 function instantOf(value: unknown): bigint {
   if (typeof value === 'string') {
+    const quick = quickInstant(value);
+    if (quick !== undefined) return quick;
     const parsed = parseTimestampText(value);
     if (parsed === undefined)
       throw new Refusal('timestamp', 'Timestamps are ISO 8601 texts such as 2024-01-15T16:00:00Z.');
@@ -157,27 +166,6 @@ function iso<T extends PlainDateLike>(value: T): T {
 
 function temporalTag(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, Symbol.toStringTag) : undefined;
-}
-
-/** Days of a text of exactly the shape `YYYY-MM-DD` whose day is at most 28, the common case; undefined asks for the slow way. */
-function quickDate(text: string): number | undefined {
-  if (text.charCodeAt(4) !== 45 || text.charCodeAt(7) !== 45) return undefined;
-  const year = digits(text, 0, 4);
-  const month = digits(text, 5, 7);
-  const day = digits(text, 8, 10);
-  return year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= 28
-    ? daysFromCivil(year, month, day)
-    : undefined;
-}
-
-function digits(text: string, from: number, to: number): number {
-  let value = 0;
-  for (let i = from; i < to; i++) {
-    const digit = text.charCodeAt(i) - 48;
-    if (digit < 0 || digit > 9) return Number.NaN;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 /** The unscaled value of decimal text, a bigint, or a number of at most 15 significant digits (more would not be what was meant). */

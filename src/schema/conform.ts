@@ -32,7 +32,12 @@ export function conformBatch(batch: unknown, schema: StructType, options: Confor
       { naive: options.naive ?? 'refuse' },
       undefined,
     );
-    if (given instanceof RecordBatch && sameFields(given.schema.fields, arrowSchema.fields) && sameChildren(given, children)) return given;
+    if (
+      given instanceof RecordBatch &&
+      sameFields(given.schema.fields, arrowSchema.fields) &&
+      sameChildren(given, children)
+    )
+      return given;
     return new RecordBatch(
       arrowSchema,
       new Data(
