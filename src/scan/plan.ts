@@ -6,6 +6,7 @@ import type { Datum, StructField, StructType } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
 import { type BoundPredicate, bindPredicate } from './bind.js';
 import type { Predicate } from './predicate.js';
+import { classifyFiles, pruneFiles } from './prune.js';
 import { parsePredicate } from './sql.js';
 
 /** A data file to be read. Plain data, as the log has it. */
@@ -83,22 +84,23 @@ export async function planScan(state: State, options: PlanOptions = {}): Promise
   const mapping = columnMappingMode(state.metadata, state.protocol);
   const given = chosenFields(state, options.columns);
   const where = options.where === undefined ? undefined : bindPredicate(options.where, state.schema);
-  const needed = new Set(where?.columns.map(({ path }) => path[0]!));
+  const { ids, exact } = await keptFiles(state, where, options);
+  const needed = new Set(exact ? [] : where?.columns.map(({ path }) => path[0]!));
   const hidden = state.schema.fields.filter((field) => needed.has(field.name) && !given.includes(field));
   const plannedGiven = [
     ...given.map((field) => plannedColumn(state, mapping, field)),
     ...(options.rowIds ? rowIds(state) : []),
   ];
-  const { ids, all } = await keptFiles(state, where);
+  const isWhole = options.columns === undefined && options.rowIds !== true;
   return {
     version: state.version,
-    schema: { type: 'struct', fields: plannedGiven.map(({ field }) => field) },
+    schema: isWhole ? state.schema : { type: 'struct', fields: plannedGiven.map(({ field }) => field) },
     columns: [...plannedGiven, ...hidden.map((field) => plannedColumn(state, mapping, field))],
     readsAllColumns: given.length + hidden.length === state.schema.fields.length,
     mapping,
-    files: await scanFiles(state, ids, options.rowIds === true, options.signal),
+    files: await planFiles(state, ids, options),
     filesTotal: state.files.count,
-    where: all ? undefined : predicateOf(options.where),
+    where: exact ? undefined : predicateOf(options.where),
     limit,
     allowExternalFiles: options.allowExternalFiles === true,
     legacyTimestampZone: options.legacyTimestampZone,
@@ -160,23 +162,35 @@ function predicateOf(where: string | Predicate | undefined): Predicate | undefin
   return typeof where === 'string' ? parsePredicate(where) : where;
 }
 
+/** The files that may hold wanted rows; `exact` when all rows of all of them are wanted. */
 async function keptFiles(
   state: State,
   where: BoundPredicate | undefined,
-): Promise<{ ids: Int32Array; all: boolean }> {
-  return { ids: state.files.ids(), all: where === undefined };
+  options: PlanOptions,
+): Promise<{ ids: Int32Array; exact: boolean }> {
+  if (where === undefined) return { ids: state.files.ids(), exact: true };
+  const partitions = new Set(state.metadata.partitionColumns);
+  if (!where.columns.every(({ path }) => path.length === 1 && partitions.has(path[0]!))) {
+    return { ids: (await pruneFiles(state, where, options)).ids, exact: false };
+  }
+  const { all, some } = await classifyFiles(state, where, options);
+  if (some.length === 0) return { ids: all, exact: true };
+  return { ids: Int32Array.from([...all, ...some]).sort(), exact: false };
 }
 
-/** Only what reading needs is asked of the file set: whole actions where there are deletion vectors or row ids are wanted, else columns alone. */
-async function scanFiles(
+/**
+ * The files of a plan, by their ids. Only what reading needs is asked of the file set: whole actions where there are deletion vectors or row ids are wanted,
+ * else columns alone.
+ */
+export async function planFiles(
   state: State,
   ids: Int32Array,
-  withRowIds: boolean,
-  signal: AbortSignal | undefined,
+  options: Pick<PlanOptions, 'rowIds' | 'signal'> = {},
 ): Promise<ScanFile[]> {
   const { files } = state;
+  const withRowIds = options.rowIds === true;
   const needsActions = withRowIds || ids.some((id) => files.hasDeletionVector(id));
-  if (needsActions) await files.load({ actions: true }, { signal });
+  if (needsActions) await files.load({ actions: true }, { signal: options.signal });
   const mapping = columnMappingMode(state.metadata, state.protocol);
   const partitions = state.metadata.partitionColumns.map((name) => {
     const physical = physicalName(findField(state.schema, name)!, mapping);

@@ -1,11 +1,13 @@
 import type { RecordBatch } from 'apache-arrow';
+import { TableError } from '../errors.js';
 import type { ColumnData } from '../parquet/column/assemble.js';
-import { type DecodeTask, dataFileError, decodeRowGroup } from '../parquet/read.js';
+import type { DecodeTask } from '../parquet/read.js';
 import type { Context } from '../runtime/context.js';
 import type { Pool } from '../stage/pool.js';
 import { assertNotAborted } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { mapAhead } from './ahead.js';
+import { type DecodeJob, decodeTasks, ownedBuffers } from './decode-task.js';
 import { filterOf, rowsOf } from './file-rows.js';
 import { type LocationOptions, Locator } from './location.js';
 import { fetchUnit, type OpenFile, openFile, type ReadUnit, rowGroupsOf, unitsOf } from './open-file.js';
@@ -16,6 +18,9 @@ export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
   /** Worker threads for scans that are large enough to gain by them. */
   readonly pool?: () => Promise<Pool>;
 }
+
+/** Scans of fewer bytes are decoded where they are. */
+const POOL_FROM = 16 << 20;
 
 /** Bounds on what a scan holds ahead of its consumer: requests and bytes. */
 const OPEN_AHEAD = { count: 16, weight: 48 << 20 };
@@ -47,6 +52,7 @@ export async function* scanBatches(
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   const locator = new Locator(store, ctx, { ...options, allowExternalFiles: plan.allowExternalFiles });
   const filter = filterOf(plan);
+  const pool = await poolFor(plan, options);
   const slowStart = plan.limit !== undefined;
   const opened = mapAhead(plan.files, (file) => openFile(ctx, locator, plan, file, signal), {
     ...OPEN_AHEAD,
@@ -63,7 +69,7 @@ export async function* scanBatches(
     },
   );
   try {
-    for await (const { unit, columns } of decodedUnits(fetched)) {
+    for await (const { unit, columns } of decodedUnits(fetched, pool, signal)) {
       assertNotAborted(options.signal);
       for (const [i, group] of unit.groups.entries()) {
         const batch = rowsOf(plan, unit.open, group, columns[i]!, filter, left);
@@ -83,16 +89,39 @@ async function* units(opened: AsyncIterable<OpenFile>): AsyncGenerator<ReadUnit,
   for await (const open of opened) yield* unitsOf(open, rowGroupsOf(open.footer));
 }
 
-async function* decodedUnits(fetched: AsyncIterable<Fetched>): AsyncGenerator<Decoded, void, undefined> {
-  for await (const { unit, tasks } of fetched) {
-    yield { unit, columns: tasks.map((task) => decodeHere(task, unit.open.file.path)) };
+/** Decodes here, one unit when it is asked for, or in the worker threads, ahead. */
+async function* decodedUnits(
+  fetched: AsyncIterable<Fetched>,
+  pool: Pool | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<Decoded, void, undefined> {
+  if (pool === undefined) {
+    for await (const { unit, tasks } of fetched)
+      yield { unit, columns: decodeTasks(unit.open.file.path, tasks) };
+    return;
   }
+  const decode = async ({ unit, tasks }: Fetched): Promise<Decoded> => {
+    const file = unit.open.file.path;
+    const transfer = ownedBuffers(tasks);
+    let input: DecodeJob['input'] | undefined = { file, tasks };
+    const once = (): DecodeJob['input'] => {
+      const first = input;
+      input = undefined;
+      if (first) return first;
+      throw new TableError(
+        'OUT_OF_MEMORY',
+        `A worker thread ended while it decoded ${file}. Read fewer columns at once.`,
+        { file },
+      );
+    };
+    return { unit, columns: await pool.run('decode', once, { transfer, signal }) };
+  };
+  yield* mapAhead(fetched, decode, { count: pool.size + 1 });
 }
 
-function decodeHere(task: DecodeTask, file: string): ColumnData[] {
-  try {
-    return decodeRowGroup(task);
-  } catch (error) {
-    throw dataFileError(error, file);
-  }
+/** Worker threads pay for their start and for moving data where there is much to decode. */
+async function poolFor(plan: ScanPlan, options: ReadOptions): Promise<Pool | undefined> {
+  if (options.pool === undefined || plan.limit !== undefined || plan.files.length < 2) return undefined;
+  const bytes = plan.files.reduce((sum, { size }) => sum + size, 0);
+  return bytes >= POOL_FROM ? options.pool() : undefined;
 }

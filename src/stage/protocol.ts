@@ -1,3 +1,4 @@
+import type { DecodeJob } from '../scan/decode-task.js';
 import type { EncodeTask, PackTask, SplitTask } from './tasks.js';
 
 /** What worker threads can do: for each task its input and output, both plain data that can be sent between threads. */
@@ -5,6 +6,7 @@ export interface Tasks {
   readonly split: SplitTask;
   readonly encode: EncodeTask;
   readonly pack: PackTask;
+  readonly decode: DecodeJob;
 }
 
 export type TaskName = keyof Tasks;

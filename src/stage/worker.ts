@@ -12,6 +12,7 @@ const HANDLERS: Handlers = {
   split: async () => (await import('./tasks.js')).split,
   encode: async () => (await import('./tasks.js')).encode,
   pack: async () => (await import('./tasks.js')).pack,
+  decode: async () => (await import('../scan/decode-task.js')).decode,
 };
 
 parentPort!.on('message', ({ id, name, input }: TaskRequest) => {
