@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { RecordBatch } from 'apache-arrow';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { isTableError } from '../../src/errors.js';
+import { toArrowSchema } from '../../src/schema/arrow.js';
+import { conformBatch } from '../../src/schema/conform.js';
 import { parseDdl, parseDdlType } from '../../src/schema/ddl.js';
 import {
   parsePartitionValue,
@@ -14,6 +17,7 @@ import { parseSchema, serializeSchema } from '../../src/schema/schema-json.js';
 import type { DataType, Datum } from '../../src/schema/types.js';
 import { protocolFor, validateSchema } from '../../src/schema/validate.js';
 import { compareDatum, datumFromJsonToken, datumToStatJson } from '../../src/schema/value.js';
+import { arrowBatch } from '../support/arrow-columns.js';
 
 async function cases<T>(name: string): Promise<(T & { name: string })[]> {
   const text = await readFile(new URL(`../../spec/cases/value/${name}.json`, import.meta.url), 'utf8');
@@ -175,6 +179,39 @@ describe('rows', async () => {
     expect(Object.entries(read!)).toEqual(Object.entries(revive(c.gives) as object));
     if (c.days !== undefined)
       expect(rowsFromBatch(batch, schema, { timestamp: 'micros' })[0]!.a).toBe(c.days);
+  });
+});
+
+interface ArrowCase {
+  schema: string;
+  columns: { name: string; type: string; values: unknown[] }[];
+  naive?: 'utc';
+  rows?: Record<string, unknown>[];
+  refused?: string;
+  column?: string;
+  row?: number;
+  says?: string;
+}
+
+describe('arrow', async () => {
+  test.each(await cases<ArrowCase>('arrow'))('$name', (c) => {
+    const schema = parseDdl(c.schema);
+    const batch = arrowBatch(c.columns.map((column) => ({ ...column, values: column.values.map(revive) })));
+    const conform = () => conformBatch(batch, schema, { naive: c.naive, firstRow: 10 });
+    if (c.refused !== undefined) {
+      const context = expectRefusal(conform, c.refused, c.says);
+      expect(context.column).toBe(c.column);
+      expect(context.row).toBe(c.row === undefined ? undefined : c.row + 10);
+      return;
+    }
+    const conformed = conform();
+    expect(conformed.schema.fields.map(String)).toEqual(toArrowSchema(schema).fields.map(String));
+    const read = (from: RecordBatch) =>
+      rowsFromBatch(from, schema, { timestamp: 'string' }).map((row) => Object.entries(row));
+    const expected = c.rows!.map((row) => Object.entries(revive(row) as object));
+    expect(read(conformed)).toEqual(expected);
+    expect(conformBatch(conformed, schema)).toBe(conformed);
+    expect(read(conformBatch(batch.slice(1), schema, { naive: c.naive }))).toEqual(expected.slice(1));
   });
 });
 
