@@ -98,6 +98,11 @@ export async function diagnoseStore(store: Store, ctx: Context, signal?: AbortSi
     latency.delete = ctx.clock.monotonic() - started;
     return 'deleted';
   });
+  if (
+    checks.at(-1)?.status !== 'ok' &&
+    checks.some(({ name, status }) => name === 'write' && status === 'ok')
+  )
+    await store.delete(key, options).catch(() => undefined);
   const ok = checks.every(({ status }) => status === 'ok');
   return { url: store.url, ok, s3, conditionalWrites, checks, latencyMs: latency };
 }

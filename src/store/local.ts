@@ -1,10 +1,11 @@
-import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { TableError } from '../errors.js';
 import type { Context } from '../runtime/context.js';
 import type { StoreOperation } from '../runtime/events.js';
-import { assertKey, assertNotAborted, assertRange, compareKeys, folderOf, notFound } from './keys.js';
+import { assertKey, assertNotAborted, assertRange, folderOf, notFound } from './keys.js';
 import { diskError, errnoOf, isMissing } from './local-errors.js';
+import { statObject, statObjects, walkKeys } from './local-list.js';
 import { type Durability, link, publish, writeTemporary } from './local-write.js';
 import { observe, type Tally } from './observe.js';
 import type { ObjectMeta, PutIfAbsentResult, RequestOptions, Store } from './store.js';
@@ -15,7 +16,6 @@ export interface LocalOptions {
 }
 
 const PAGE = 1000;
-const STATS_AT_ONCE = 32;
 
 /**
  * A folder as a store. Keys are paths below it, taken literally; a key with an empty, `.` or `..` segment is refused with `INVALID_INPUT`, so
@@ -118,22 +118,27 @@ export class LocalStore implements Store {
     prefix: string,
     options?: RequestOptions & { readonly after?: string },
   ): AsyncGenerator<readonly ObjectMeta[]> {
-    const keys = this.#walk(folderOf(prefix), prefix, options?.after ?? '');
+    const listing = { root: this.#root, prefix, after: options?.after ?? '' };
+    const folder = folderOf(prefix);
+    if (folder !== '') assertLocalKey(folder.slice(0, -1));
+    const runs = walkKeys(listing, folder);
+    let keys: string[] = [];
     for (let done = false; !done; ) {
       assertNotAborted(options?.signal);
       const page = await observe(this.#ctx, this.url, 'list', prefix, async () => {
-        const metas: ObjectMeta[] = [];
-        while (metas.length < PAGE && !done) {
-          const batch: string[] = [];
-          while (batch.length < Math.min(STATS_AT_ONCE, PAGE - metas.length) && !done) {
-            const next = await keys.next();
+        try {
+          while (keys.length < PAGE && !done) {
+            const next = await runs.next();
             if (next.done) done = true;
-            else batch.push(next.value);
+            else keys = keys.length === 0 ? [...next.value] : keys.concat(next.value);
           }
-          const found = await Promise.all(batch.map((key) => statObject(`${this.#root}/${key}`, key)));
-          for (const meta of found) if (meta) metas.push(meta);
+          const now = keys.slice(0, PAGE);
+          keys = keys.slice(PAGE);
+          done &&= keys.length === 0;
+          return await statObjects(this.#root, now, this.#ctx.clock);
+        } catch (error) {
+          throw diskError(error, 'list', this.url, prefix);
         }
-        return metas;
       });
       if (page.length > 0) yield page;
     }
@@ -151,47 +156,6 @@ export class LocalStore implements Store {
         throw error;
       }
     });
-  }
-
-  /**
-   * The keys below one folder, in order, that start with `prefix` and are greater than `after`. A folder sorts as its name with a slash, which
-   * is how its keys compare with the files beside it. Folders wholly outside are not opened.
-   */
-  async *#walk(folder: string, prefix: string, after: string): AsyncGenerator<string, void, undefined> {
-    const names: string[] = [];
-    for (const entry of await this.#entries(folder)) {
-      const key = folder + entry;
-      if (key.endsWith('/')) {
-        if (!key.startsWith(prefix) && !prefix.startsWith(key)) continue;
-        if (compareKeys(key, after) < 0 && !after.startsWith(key)) continue;
-      } else if (!key.startsWith(prefix) || compareKeys(key, after) <= 0) continue;
-      names.push(key);
-    }
-    for (const key of names.sort(compareKeys)) {
-      if (key.endsWith('/')) yield* this.#walk(key, prefix, after);
-      else yield key;
-    }
-  }
-
-  /** Names in a folder, those of folders with a trailing slash; links are followed. None where there is no such folder. */
-  async #entries(folder: string): Promise<string[]> {
-    if (folder !== '') assertLocalKey(folder.slice(0, -1));
-    const path = `${this.#root}/${folder}`;
-    try {
-      const entries = await readdir(path, { withFileTypes: true });
-      const names = entries.map((entry) => {
-        if (entry.isSymbolicLink())
-          return stat(`${path}${entry.name}`).then(
-            (target) => (target.isDirectory() ? `${entry.name}/` : entry.name),
-            () => entry.name,
-          );
-        return entry.isDirectory() ? `${entry.name}/` : entry.name;
-      });
-      return await Promise.all(names);
-    } catch (error) {
-      if (isMissing(error)) return [];
-      throw diskError(error, 'list', this.url, folder);
-    }
   }
 
   #read<T>(
@@ -236,17 +200,6 @@ function assertLocalKey(key: string): void {
   assertKey(key);
   if (/(^|\/)\.{0,2}(\/|$)/.test(key) || key.includes('\0'))
     throw new TableError('INVALID_INPUT', `'${key}' cannot be the key of an object in a folder.`, { key });
-}
-
-/** Undefined for what is not there any more and for what is not a file. */
-async function statObject(path: string, key: string): Promise<ObjectMeta | undefined> {
-  try {
-    const found = await stat(path);
-    if (found.isFile()) return { key, size: found.size, modifiedAt: Math.trunc(found.mtimeMs) };
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-  return undefined;
 }
 
 /** Bytes [start, end) of the file, fewer where it ends before; the end is checked against the size before memory is taken for it. */

@@ -1,5 +1,6 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { S3Credentials, S3Settings } from './s3-options.js';
+import { Slots } from './slots.js';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -12,6 +13,8 @@ export interface S3Connection {
   /** True unless the endpoint is one of AWS's own hosts. */
   readonly custom: boolean;
   readonly region: string;
+  /** One for each socket. */
+  readonly slots: Slots;
   /** Set once the server has answered anything: until then a wrong address is likelier than a passing fault. */
   reached: boolean;
   /** Asks the credentials' source again; calls at the same time share one answer. */
@@ -103,6 +106,7 @@ async function makeConnection(settings: S3Settings): Promise<S3Connection> {
     endpoint: custom ? endpoint.replace(/\/+$/, '') : 'AWS',
     custom,
     region,
+    slots: new Slots(settings.maxSockets),
     reached: false,
     refreshCredentials() {
       refreshing ??= client.config

@@ -51,23 +51,23 @@ export async function sendOnce<T>(wire: S3Wire, request: WireRequest<T>): Promis
   assertNotAborted(signal);
   const connection = await connectS3(wire.settings);
   const requestTimeout = wire.settings.requestTimeoutMs + sent / SLOWEST_BYTES_PER_MS;
-  return observe(wire.ctx, wire.store, operation, key, async (tally) => {
-    tally.sent = sent;
-    try {
-      const answer = await request.run({
-        connection,
-        tally,
-        http: { requestTimeout, ...(signal && { abortSignal: signal }) },
-      });
-      connection.reached = true;
-      return answer;
-    } catch (error) {
-      const fault = classify(error);
-      if (fault.status !== undefined) connection.reached = true;
-      else if (fault.kind === 'credentials') tally.unsent = true;
-      tally.outcome ??= outcomeOf(fault, operation);
-      throw error;
-    }
+  return connection.slots.run(() => {
+    assertNotAborted(signal);
+    return observe(wire.ctx, wire.store, operation, key, async (tally) => {
+      tally.sent = sent;
+      try {
+        const http = { requestTimeout, ...(signal && { abortSignal: signal }) };
+        const answer = await request.run({ connection, tally, http });
+        connection.reached = true;
+        return answer;
+      } catch (error) {
+        const fault = classify(error);
+        if (fault.status !== undefined) connection.reached = true;
+        else if (fault.kind === 'credentials') tally.unsent = true;
+        tally.outcome ??= outcomeOf(fault, operation);
+        throw error;
+      }
+    });
   });
 }
 

@@ -22,7 +22,7 @@ export type PutIfAbsentResult =
 
 /**
  * The object storage behind a table. Keys are relative to the root, use `/`, are never percent-decoded, and never start with `/`.
- * Every method throws `TableError`: `NOT_FOUND`, `PERMISSION_DENIED`, `NO_CREDENTIALS`, `STORE_TIMEOUT`, `STORE_FAILED`, `STORE_UNSUPPORTED`, `ABORTED`.
+ * Every method throws `TableError`: `INVALID_INPUT` for a key or range that cannot be, `NOT_FOUND`, `PERMISSION_DENIED`, `NO_CREDENTIALS`, `STORE_TIMEOUT`, `STORE_FAILED`, `STORE_UNSUPPORTED`, `ABORTED`.
  * Reads and `delete` retry passing faults within the store's own time limit. Implementations pass `store/conformance.ts`.
  */
 export interface Store {
@@ -44,7 +44,10 @@ export interface Store {
   put(key: string, bytes: Uint8Array, options?: RequestOptions): Promise<void>;
   /** Creates or replaces a large object from a stream in bounded memory; nothing is visible before the end; a failure leaves nothing. Returns its size. */
   putStream(key: string, chunks: AsyncIterable<Uint8Array>, options?: RequestOptions): Promise<number>;
-  /** The commit primitive: creates the object unless one exists, atomically and durably, never visible in part. */
+  /**
+   * The commit primitive: creates the object unless one exists, atomically and durably, never visible in part.
+   * Throws `UNSAFE_STORE`, before anything is sent, for a server known to let a second create win.
+   */
   putIfAbsent(key: string, bytes: Uint8Array, options?: RequestOptions): Promise<PutIfAbsentResult>;
   /**
    * Pages of the objects whose keys start with `prefix` and are greater (by UTF-8 bytes) than `after`.

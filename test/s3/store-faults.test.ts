@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isTableError } from '../../src/errors.js';
+import { diagnoseStore } from '../../src/store/doctor.js';
 import { S3Store } from '../../src/store/s3.js';
 import type { S3Credentials, S3Options } from '../../src/store/s3-options.js';
 import {
@@ -361,6 +362,35 @@ describe.skipIf(!server)('S3Store behind a faulty network', () => {
       expect(await store.getRange('f', 2, 4)).toEqual(bytesOf('23'));
       expect(await store.getTail('f', 3)).toEqual({ bytes: bytesOf('789'), size: 10 });
     });
+  });
+
+  test('no more requests than sockets are out at once, and waiting for one is no timeout', async () => {
+    const store = open({ maxSockets: 2, requestTimeoutMs: 300 });
+    await store.put('f', commit);
+    proxy.fault(({ method }) => method === 'GET', { kind: 'delay', ms: 100 });
+    const started = performance.now();
+    const all = await Promise.all(Array.from({ length: 10 }, () => store.get('f')));
+    expect(all).toHaveLength(10);
+    expect(performance.now() - started).toBeGreaterThan(490);
+    expect(ctx.events.filter((event) => event.type === 'retry')).toEqual([]);
+  });
+
+  test('the doctor finds a healthy server healthy, and a lying one unsafe', async () => {
+    const store = open();
+    const report = await diagnoseStore(store, ctx);
+    expect(report).toMatchObject({ ok: true, conditionalWrites: 'honoured', s3: { custom: true, bucket } });
+    expect(report.latencyMs.put).toBeGreaterThan(0);
+    for await (const page of store.list('')) expect(page).toEqual([]);
+    proxy.fault(conditionalPut(), { kind: 'ignoreCondition' });
+    const lying = await diagnoseStore(store, ctx);
+    expect(lying.ok).toBe(false);
+    expect(lying.checks.find(({ status }) => status === 'failed')).toMatchObject({
+      name: 'conditionalWrites',
+      code: 'UNSAFE_STORE',
+    });
+    for await (const page of store.list('')) expect(page).toEqual([]);
+    proxy.clear();
+    expect(await store.conditionalWrites({ force: true })).toBe('honoured');
   });
 
   describe('credentials and places', () => {

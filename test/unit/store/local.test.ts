@@ -35,6 +35,15 @@ vi.mock('node:fs/promises', async (original) => {
   };
 });
 
+vi.mock('node:fs', async (original) => {
+  const real = await original<typeof import('node:fs')>();
+  const statSync = (path: string, options: { throwIfNoEntry: false }) => {
+    refusal.stats.push(path);
+    return real.statSync(path, options);
+  };
+  return { ...real, statSync };
+});
+
 const { LocalStore } = await import('../../../src/store/local.js');
 
 const bytes = new TextEncoder().encode('{}\n');
