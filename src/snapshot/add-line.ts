@@ -1,4 +1,4 @@
-import { HASH_SEED } from './bytes.js';
+import { HASH_SEED } from '../parquet/flat/byte-text.js';
 
 /**
  * What opening a table needs from the line of an `add` or `remove`, as spans of the line's bytes. A start of -1 says that the member is missing or null.
@@ -20,6 +20,8 @@ export interface FileLine {
   vectorEnd: number;
   statsStart: number;
   statsEnd: number;
+  /** The line has members beside those above and `dataChange`. */
+  extra: boolean;
 }
 
 export function emptyFileLine(): FileLine {
@@ -36,6 +38,7 @@ export function emptyFileLine(): FileLine {
     vectorEnd: -1,
     statsStart: -1,
     statsEnd: -1,
+    extra: false,
   };
 }
 
@@ -45,6 +48,8 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
+/** The first letter of `null`, which no other value starts with. */
+const NULL = 0x6e;
 const MAX_DIGITS = 15;
 
 /** Where the skipped value ended; module state so that skipping allocates nothing. */
@@ -57,6 +62,7 @@ let at = 0;
 export function scanFileLine(bytes: Uint8Array, start: number, end: number, line: FileLine): boolean {
   line.pathStart = line.partitionStart = line.vectorStart = line.statsStart = -1;
   line.pathEscaped = false;
+  line.extra = false;
   line.size = line.modificationTime = 0;
   at = start;
   for (;;) {
@@ -76,7 +82,7 @@ export function scanFileLine(bytes: Uint8Array, start: number, end: number, line
           const value = scanCount(bytes, end);
           if (value < 0) return false;
           line.size = value;
-        } else if (!skip(bytes, end)) return false;
+        } else if (!skipOther(bytes, end, line)) return false;
         break;
       case 5:
         if (!skip(bytes, end)) return false;
@@ -84,8 +90,8 @@ export function scanFileLine(bytes: Uint8Array, start: number, end: number, line
           if (first === QUOTE) {
             line.statsStart = valueStart + 1;
             line.statsEnd = at - 1;
-          } else if (first !== 0x6e) return false;
-        }
+          } else if (first !== NULL) return false;
+        } else if (first !== NULL) line.extra = true;
         break;
       case 14:
         if (!skip(bytes, end)) return false;
@@ -93,8 +99,9 @@ export function scanFileLine(bytes: Uint8Array, start: number, end: number, line
           if (first === OPEN) {
             line.vectorStart = valueStart;
             line.vectorEnd = at;
-          } else if (first !== 0x6e) return false;
-        }
+            line.extra = true;
+          } else if (first !== NULL) return false;
+        } else if (first !== NULL) line.extra = true;
         break;
       case 15:
         if (!skip(bytes, end)) return false;
@@ -102,18 +109,23 @@ export function scanFileLine(bytes: Uint8Array, start: number, end: number, line
           if (first === OPEN) {
             line.partitionStart = valueStart;
             line.partitionEnd = at;
-          } else if (first !== 0x6e) return false;
-        }
+          } else if (first !== NULL) return false;
+        } else if (first !== NULL) line.extra = true;
         break;
       case 16:
         if (is(bytes, nameStart, TIME)) {
           const value = scanCount(bytes, end);
           if (value < 0) return false;
           line.modificationTime = value;
-        } else if (!skip(bytes, end)) return false;
+        } else if (!skipOther(bytes, end, line)) return false;
+        break;
+      case 10:
+        if (is(bytes, nameStart, CHANGE)) {
+          if (!skip(bytes, end)) return false;
+        } else if (!skipOther(bytes, end, line)) return false;
         break;
       default:
-        if (!skip(bytes, end)) return false;
+        if (!skipOther(bytes, end, line)) return false;
     }
     const next = bytes[at++];
     if (next === COMMA) continue;
@@ -130,6 +142,12 @@ const STATS = ascii('stats');
 const VECTOR = ascii('deletionVector');
 const PARTITION = ascii('partitionValues');
 const TIME = ascii('modificationTime');
+const CHANGE = ascii('dataChange');
+
+function skipOther(bytes: Uint8Array, end: number, line: FileLine): boolean {
+  if (bytes[at] !== NULL) line.extra = true;
+  return skip(bytes, end);
+}
 
 function is(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
   for (let i = 0; i < name.length; i++) if (bytes[start + i] !== name[i]) return false;

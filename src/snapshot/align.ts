@@ -1,5 +1,6 @@
 import { type FlatColumn, textAt } from '../parquet/flat/column.js';
-import type { Interner, PartitionValues } from './interner.js';
+import type { Interner } from '../parquet/flat/interner.js';
+import type { PartitionValues } from './partition-values.js';
 
 /** A dense column seen from the adds of its row group: where the value of add number i is, or -1. Undefined places stand for "at i". */
 export interface Aligned {

@@ -2,8 +2,8 @@ import { TableError } from '../errors.js';
 import { serializeActions } from '../log/action-lines.js';
 import type { Action } from '../log/actions.js';
 import { commitPath } from '../log/paths.js';
-import { PartitionValues } from './interner.js';
 import { gather, makeState, type OwnState, takeAction } from './own-state.js';
+import { PartitionValues } from './partition-values.js';
 import { Replay } from './replay.js';
 import type { State } from './state.js';
 

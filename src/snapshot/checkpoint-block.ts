@@ -1,13 +1,15 @@
 import type { AddAction } from '../log/actions.js';
 import { leafValue, listOrMap } from '../log/checkpoint-rows.js';
 import type { FlatFile } from '../log/checkpoint-source.js';
+import { encodeUtf8 } from '../parquet/flat/byte-text.js';
 import { type ByteValues, bytesAt, type FlatColumn, numbersOf, textAt } from '../parquet/flat/column.js';
 import { corrupt } from '../parquet/flat/fault.js';
 import type { Leaf, SchemaNode } from '../parquet/flat/footer.js';
+import type { Interner } from '../parquet/flat/interner.js';
 import { type Aligned, align, partitionCodes, placeOf, textMaps } from './align.js';
-import type { FileBlock } from './block.js';
-import type { Interner, PartitionValues } from './interner.js';
-import { jsonStatistics } from './json-statistics.js';
+import type { AddExtra, FileBlock } from './block.js';
+import { jsonStatistics, type StatsSpan } from './json-statistics.js';
+import type { PartitionValues } from './partition-values.js';
 import { PathIndex, type PathSpans } from './path-index.js';
 import type { FileSetNeeds } from './state.js';
 import type { ColumnTokens, StatisticsSource } from './statistics.js';
@@ -62,6 +64,8 @@ export class CheckpointBlock implements FileBlock {
   readonly #vector: { type: Aligned; name: Aligned; offset: Aligned | undefined } | undefined;
   #index: PathIndex | undefined;
   #statistics: StatisticsSource | undefined;
+  /** The JSON of statistics, where the checkpoint has it. */
+  #statsBytes: Aligned | undefined;
   #actions: ActionColumns | undefined;
   #loading: Promise<void> = Promise.resolve();
 
@@ -215,9 +219,11 @@ export class CheckpointBlock implements FileBlock {
     const leaf = this.#child('stats')?.leaf;
     if (leaf !== undefined) await this.#read([leaf]);
     const text = this.#column(leaf);
+    const json = text !== undefined && text.present > 0 ? align(text, this.#path) : undefined;
+    this.#statsBytes = json;
     const parsed = this.#child('stats_parsed');
     if (parsed === undefined || (text !== undefined && text.present >= this.count)) {
-      this.#statistics = jsonOf(text && align(text, this.#path), this.count);
+      this.#statistics = jsonOf(json, this.count);
       return;
     }
     const leaves = leavesOf(parsed).filter((candidate) => candidate.maxRepetition === 0);
@@ -226,7 +232,6 @@ export class CheckpointBlock implements FileBlock {
       path: candidate.path.slice(2),
       aligned: align(this.#column(candidate) as FlatColumn, this.#path),
     }));
-    const json = text !== undefined && text.present > 0 ? align(text, this.#path) : undefined;
     this.#statistics = merged(json, jsonOf(json, this.count), structStatistics(structs));
   }
 
@@ -261,6 +266,7 @@ export class CheckpointBlock implements FileBlock {
 
   add(row: number): AddAction {
     const columns = this.#actions as ActionColumns;
+    const stats = this.#statistics?.statsText(row);
     const members: [string, unknown][] = [
       ['path', this.path(row)],
       ['partitionValues', Object.fromEntries(columns.partitions?.get(row) ?? this.#parsedPartition(row))],
@@ -268,14 +274,24 @@ export class CheckpointBlock implements FileBlock {
       ['modificationTime', this.modificationTime(row)],
       ['dataChange', columns.dataChange !== undefined && cellOf(columns.dataChange, row) === true],
     ];
-    const stats = this.#statistics?.statsText(row);
     if (stats !== undefined) members.push(['stats', stats]);
+    members.push(...this.#extras(row));
+    return Object.fromEntries(members) as unknown as AddAction;
+  }
+
+  extra(row: number): AddExtra | undefined {
+    const members = this.#extras(row);
+    return members.length === 0 ? undefined : (Object.fromEntries(members) as AddExtra);
+  }
+
+  #extras(row: number): [string, unknown][] {
+    const columns = this.#actions as ActionColumns;
+    const members = present(columns.members, row);
     const tags = columns.tags.get(row);
     if (tags !== undefined) members.push(['tags', Object.fromEntries(tags)]);
     if (this.hasVector(row))
       members.push(['deletionVector', Object.fromEntries(present(columns.vector, row))]);
-    members.push(...present(columns.members, row));
-    return Object.fromEntries(members) as unknown as AddAction;
+    return members;
   }
 
   #parsedPartition(row: number): [string, string | null][] {
@@ -292,6 +308,17 @@ export class CheckpointBlock implements FileBlock {
 
   statsText(row: number): string | undefined {
     return this.#statistics?.statsText(row);
+  }
+
+  statsSpan(row: number): StatsSpan | undefined {
+    if (this.#statsBytes !== undefined) {
+      const place = placeOf(this.#statsBytes, row);
+      const bytes = place < 0 ? undefined : bytesAt(this.#statsBytes.column, place);
+      if (bytes !== undefined) return { bytes, start: 0, end: bytes.length };
+    }
+    const text = this.statsText(row);
+    const bytes = text === undefined ? undefined : encodeUtf8(text);
+    return bytes && { bytes, start: 0, end: bytes.length };
   }
 
   column(path: readonly string[]): ColumnTokens {

@@ -13,8 +13,8 @@ import type { JsonObject } from '../schema/types.js';
 import type { Store } from '../store/store.js';
 import type { FileBlock, TombstoneSource } from './block.js';
 import { addLeaves, CheckpointBlock } from './checkpoint-block.js';
-import type { PartitionValues } from './interner.js';
 import { mapLimit } from './parallel.js';
+import type { PartitionValues } from './partition-values.js';
 
 /** What a checkpoint holds, as far as opening a table needs it; the rest is read on demand by the blocks. */
 export interface CheckpointContent {

@@ -1,9 +1,10 @@
 import { TableError } from '../errors.js';
 import { parseActionLine } from '../log/action-lines.js';
 import type { Action, AddAction } from '../log/actions.js';
+import { encodeUtf8, hashBytes } from '../parquet/flat/byte-text.js';
 import type { RequestOptions } from '../store/store.js';
+import { hasBit } from './bits.js';
 import type { FileBlock } from './block.js';
-import { encodeUtf8, hasBit, hashBytes } from './bytes.js';
 import { jsonStatistics, Unescaper } from './json-statistics.js';
 import type { FileSet, FileSetNeeds, PartitionColumn, StatisticsColumn } from './state.js';
 import type { ColumnTokens, StatisticsSource } from './statistics.js';
@@ -224,7 +225,7 @@ export class BlockFileSet implements FileSet {
 }
 
 /** The whole action of a tail's row, parsed from its line. */
-function tailAdd(tail: Tail, row: number): AddAction {
+export function tailAdd(tail: Tail, row: number): AddAction {
   const { bytes, start, end } = tail.line(row);
   const actions: Action[] = [];
   parseActionLine(bytes, start, end, { version: -1, file: 'a commit' }, actions);

@@ -1,4 +1,4 @@
-import { decodeUtf8, encodeUtf8 } from './bytes.js';
+import { decodeUtf8, encodeUtf8 } from '../parquet/flat/byte-text.js';
 import type { ColumnTokens, StatisticsSource } from './statistics.js';
 
 /** Where the statistics of a row are: bytes of JSON text, or of the content of a JSON string that holds it. */

@@ -10,9 +10,9 @@ import type { Store } from '../store/store.js';
 import { ownState } from './apply.js';
 import type { TombstoneSource } from './block.js';
 import { readCheckpoint } from './checkpoint.js';
-import { PartitionValues } from './interner.js';
 import { type Gathered, gather, makeState, type OwnState, takeAction } from './own-state.js';
 import { mapLimit } from './parallel.js';
+import { PartitionValues } from './partition-values.js';
 import { Replay } from './replay.js';
 import type { State } from './state.js';
 

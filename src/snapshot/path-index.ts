@@ -1,5 +1,5 @@
+import { equalBytes, hashBytes, powerOfTwo } from '../parquet/flat/byte-text.js';
 import type { ByteValues } from '../parquet/flat/column.js';
-import { equalBytes, hashBytes, powerOfTwo } from './bytes.js';
 
 /** Spans of byte strings by row. */
 export interface PathSpans {

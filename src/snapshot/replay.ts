@@ -3,11 +3,12 @@ import { emptyCommit, type LogLocation, parseActionLine, serializeActions } from
 import type { Action, AddAction, RemoveAction } from '../log/actions.js';
 import { assertPathLength, LOG_LIMITS, lineTooLong } from '../log/limits.js';
 import { ADD_LINE, REMOVE_LINE, scanActionSpans } from '../log/scan-lines.js';
+import { decodeUtf8, encodeUtf8, hashBytes } from '../parquet/flat/byte-text.js';
 import { emptyFileLine, scanFileLine } from './add-line.js';
+import { hasBit } from './bits.js';
 import type { FileBlock } from './block.js';
-import { decodeUtf8, encodeUtf8, hasBit, hashBytes } from './bytes.js';
 import { BlockFileSet, type FileParts } from './files.js';
-import type { PartitionValues } from './interner.js';
+import type { PartitionValues } from './partition-values.js';
 import { Tail, unescapeJson } from './tail.js';
 import { vectorId } from './vector-id.js';
 

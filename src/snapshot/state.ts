@@ -1,4 +1,11 @@
-import type { AddAction, DomainMetadataAction, MetadataAction, ProtocolAction, RemoveAction, TxnAction } from '../log/actions.js';
+import type {
+  AddAction,
+  DomainMetadataAction,
+  MetadataAction,
+  ProtocolAction,
+  RemoveAction,
+  TxnAction,
+} from '../log/actions.js';
 import type { StructType } from '../schema/types.js';
 import type { RequestOptions } from '../store/store.js';
 

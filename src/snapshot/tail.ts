@@ -1,6 +1,7 @@
+import { decodeUtf8, encodeUtf8, equalBytes, hashBytes, powerOfTwo } from '../parquet/flat/byte-text.js';
+import type { Interner } from '../parquet/flat/interner.js';
 import { type FileLine, scanPartitionValues } from './add-line.js';
-import { decodeUtf8, encodeUtf8, equalBytes, hashBytes, powerOfTwo } from './bytes.js';
-import { type Interner, PartitionValues } from './interner.js';
+import { PartitionValues } from './partition-values.js';
 import { vectorId } from './vector-id.js';
 
 /**
@@ -25,6 +26,8 @@ export class Tail {
   columns: Int32Array[] = [];
   /** Rows with a deletion vector: the start and end of its object in the line's buffer. */
   readonly vectors = new Map<number, readonly [start: number, end: number]>();
+  /** Rows whose lines say more than the columns here hold. */
+  readonly extras = new Set<number>();
   /** Paths that had escapes, decoded. */
   readonly escaped = new Map<number, Uint8Array>();
   /** The lines of `remove` actions: buffer, start, end. */
@@ -76,6 +79,7 @@ export class Tail {
     this.time[row] = line.modificationTime;
     this.statsStart[row] = line.statsStart;
     this.statsEnd[row] = line.statsEnd;
+    if (line.extra) this.extras.add(row);
     if (line.vectorStart >= 0) this.vectors.set(row, [line.vectorStart, line.vectorEnd]);
     if (line.partitionStart >= 0) this.#pushPartitionValues(bytes, line, row);
     this.count++;
@@ -223,6 +227,7 @@ export class Tail {
     copy.statsEnd = this.statsEnd.slice(0, count);
     copy.columns = this.columns.map((column) => column.slice(0, count));
     for (const [row, span] of this.vectors) if (row < count) copy.vectors.set(row, span);
+    for (const row of this.extras) if (row < count) copy.extras.add(row);
     for (const [row, path] of this.escaped) if (row < count) copy.escaped.set(row, path);
     copy.removals = this.removals.slice(0, removals * 3);
     copy.removalCount = removals;

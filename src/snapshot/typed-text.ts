@@ -1,5 +1,5 @@
+import { decodeUtf8 } from '../parquet/flat/byte-text.js';
 import { bytesAt, type FlatColumn } from '../parquet/flat/column.js';
-import { decodeUtf8 } from './bytes.js';
 
 /** What the text of a value is for: a token of statistics JSON, or a partition value. They differ in quotes, and in how timestamps are spelled. */
 export type TextUse = 'json' | 'partition';

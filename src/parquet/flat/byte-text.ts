@@ -33,8 +33,3 @@ export function encodeUtf8(text: string): Uint8Array {
 export function powerOfTwo(value: number): number {
   return value <= 1 ? 1 : 2 ** (32 - Math.clz32(value - 1));
 }
-
-/** A set of small integers, one bit each. */
-export function hasBit(bits: Uint8Array | undefined, index: number): boolean {
-  return bits !== undefined && ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
-}
