@@ -33,6 +33,7 @@ const FLIPPED: Readonly<Record<BoundOperator, BoundOperator>> = {
   '>': '<',
   '>=': '<=',
 };
+const DATE: DataType = { type: 'date' };
 const DAYS: readonly [bigint, bigint] = [-2_147_483_648n, 2_147_483_647n];
 
 /**
@@ -101,9 +102,30 @@ function withLiteral(
     const day = dayOfMicros(micros);
     return roundedCompare(op, left, { floor: BigInt(day), exact: microsOfDate(day) === micros }, DAYS);
   }
+  if (type.type === 'date' && given.type.type === 'date') return compareDay(op, left, given.value as number);
   if (isTemporal(type) && isTemporal(given.type)) return to(castDatum(given.value, given.type, type));
   if (type.type === given.type.type && isOrdered(type)) return to(given.value);
   throw notComparable(left, given, source);
+}
+
+/** Compares a DATE. The day of a timestamp is compared by the instants that it spans, so that the column itself stands in the comparison. */
+function compareDay(op: BoundOperator, left: BoundExpression, day: number): BoundExpression {
+  if (left.kind !== 'cast' || !isTimestamp(left.operand.type))
+    return compareIn(op, DATE, left, boundLiteral(DATE, day));
+  const instant = left.operand;
+  const against = (as: BoundOperator, days: number): BoundCompare =>
+    compareIn(as, instant.type, instant, boundLiteral(instant.type, microsOfDate(days)));
+  switch (op) {
+    case '<':
+    case '>=':
+      return against(op, day);
+    case '<=':
+      return against('<', day + 1);
+    case '>':
+      return against('>=', day + 1);
+    default:
+      return { kind: 'and', type: BOOLEAN, operands: [against('>=', day), against('<', day + 1)] };
+  }
 }
 
 /** A string literal read as a value that compares with `left`. */

@@ -168,6 +168,10 @@ function numberSign(literal: number, slow: TokenSign): TokenSign {
 
 const QUOTE = 34;
 const DASH = 45;
+const DOT = 46;
+const DIGIT_TWO = 50;
+const LETTER_T = 84;
+const EPOCH = '"1970-01-01T00:00:00.001';
 
 /** `"2024-01-31"` orders as text. */
 function fixedTextSign(literal: string, slow: TokenSign): TokenSign | undefined {
@@ -197,14 +201,16 @@ function timestampSign(
   if (text.length !== length) return undefined;
   const below = Number(((literal % 1000n) + 1000n) % 1000n);
   const whenEqual = bound === 'min' ? (below === 0 ? 0 : -1) : below === 999 ? 0 : 1;
-  const epoch = '"1970-01-01T00:00:00.001';
+  const quote = length - 1;
+  const zone = tail.length === 2 ? tail.charCodeAt(0) : QUOTE;
   return (token) => {
     const plain =
       token.length === length &&
-      token.charCodeAt(20) === 46 &&
-      token.charCodeAt(11) === 84 &&
-      token.endsWith(tail);
-    if (!plain || token.charCodeAt(8) !== DASH || (bound === 'min' && token < epoch)) return slow(token);
+      token.charCodeAt(20) === DOT &&
+      token.charCodeAt(11) === LETTER_T &&
+      token.charCodeAt(24) === zone &&
+      token.charCodeAt(quote) === QUOTE;
+    if (!plain || (bound === 'min' && token.charCodeAt(1) < DIGIT_TWO && token < EPOCH)) return slow(token);
     return token < text ? -1 : token > text ? 1 : whenEqual;
   };
 }

@@ -45,18 +45,44 @@ function narrowed(
   numbers: ReadonlySet<string>,
 ): Int32Array {
   if (units.length === 0) return units;
-  if (node.kind === 'and') {
-    const all = new Set([...numbers, ...node.operands.flatMap(boundedAbove)]);
-    return byCost(node.operands, known).reduce((left, operand) => narrowed(operand, left, known, all), units);
-  }
-  if (node.kind === 'or' && constantColumns(node, known) === undefined) {
-    const kept = new Set<number>();
-    for (const operand of node.operands)
-      for (const id of narrowed(operand, units, known, numbers)) kept.add(id);
-    return kept.size === units.length ? units : units.filter((id) => kept.has(id));
+  const constants = constantColumns(node, known);
+  if (constants === undefined || constants.length > 1) {
+    if (node.kind === 'and') {
+      const all = new Set([...numbers, ...node.operands.flatMap(boundedAbove)]);
+      return byCost(node.operands, known).reduce(
+        (left, operand) => narrowed(operand, left, known, all),
+        units,
+      );
+    }
+    if (node.kind === 'or') {
+      // Each operand is asked only about what none before it has kept.
+      const dropped = byCost(node.operands, known).reduce(
+        (left, operand) => without(left, narrowed(operand, left, known, numbers)),
+        units,
+      );
+      return without(units, dropped);
+    }
   }
   const sets = outcomeSets(node, units, known, { trueOnly: true, numbers });
-  return units.filter((_, i) => (sets[i]! & MAY_BE_TRUE) !== 0);
+  return unitsWhere(units, (i) => (sets[i]! & MAY_BE_TRUE) !== 0);
+}
+
+/** The units at the positions that pass. */
+export function unitsWhere(units: Int32Array, passes: (position: number) => boolean): Int32Array {
+  const kept = new Int32Array(units.length);
+  let count = 0;
+  for (let i = 0; i < units.length; i++) if (passes(i)) kept[count++] = units[i]!;
+  return count === units.length ? units : kept.slice(0, count);
+}
+
+/** `units` without `taken`, both ascending, the second a part of the first. */
+function without(units: Int32Array, taken: Int32Array): Int32Array {
+  let next = 0;
+  return unitsWhere(units, (i) => {
+    if (units[i] !== taken[next]) return true;
+    next++;
+    return false;
+  });
 }
 
 /** Conditions on constant columns alone come first: they cost nothing and leave fewer units to the others. */

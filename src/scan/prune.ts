@@ -6,7 +6,7 @@ import type { RequestOptions } from '../store/store.js';
 import type { BoundColumn, BoundExpression, BoundPredicate } from './bind-tree.js';
 import { columnsOf } from './bind-tree.js';
 import { bounds, type ColumnBounds } from './prune-bounds.js';
-import { type Knowledge, MAY_BE_TRUE, mayBeTrue, outcomeSets } from './prune-sets.js';
+import { type Knowledge, MAY_BE_TRUE, mayBeTrue, outcomeSets, unitsWhere } from './prune-sets.js';
 
 /** The part of a state that decides which files a predicate is about. */
 export type PruneState = Pick<State, 'metadata' | 'schema'> &
@@ -156,9 +156,9 @@ function evidenceOf(
 function split(bound: BoundPredicate, ids: Int32Array, known: Knowledge): ClassifiedFiles {
   const sets = outcomeSets(bound.root, ids, known);
   return {
-    all: ids.filter((_, i) => sets[i] === MAY_BE_TRUE),
-    some: ids.filter((_, i) => (sets[i]! & MAY_BE_TRUE) !== 0 && sets[i] !== MAY_BE_TRUE),
-    none: ids.filter((_, i) => (sets[i]! & MAY_BE_TRUE) === 0),
+    all: unitsWhere(ids, (i) => sets[i] === MAY_BE_TRUE),
+    some: unitsWhere(ids, (i) => (sets[i]! & MAY_BE_TRUE) !== 0 && sets[i] !== MAY_BE_TRUE),
+    none: unitsWhere(ids, (i) => (sets[i]! & MAY_BE_TRUE) === 0),
   };
 }
 
