@@ -34,7 +34,20 @@ const BUILD_LIMIT_MS = 15 * 60_000;
  * under CI that is an error. Verdicts of probes go to a cache folder of this process.
  */
 export async function startS3Server(): Promise<S3Server | undefined> {
-  process.env.XDG_CACHE_HOME = await mkdtemp(join(tmpdir(), 'intervale-cache-'));
+  const server = await findServer();
+  if (!server) return undefined;
+  const cache = await mkdtemp(join(tmpdir(), 'intervale-cache-'));
+  process.env.XDG_CACHE_HOME = cache;
+  return {
+    ...server,
+    stop: async () => {
+      await server.stop();
+      await rm(cache, { recursive: true, force: true });
+    },
+  };
+}
+
+async function findServer(): Promise<S3Server | undefined> {
   const given = process.env.S3_TEST_ENDPOINT;
   if (given)
     return serverAt(given, environmentCredentials(), process.env.AWS_REGION ?? 'us-east-1', async () => {});
