@@ -1,17 +1,26 @@
+import { decodeBulk, isBulk } from '../parquet/bulk.js';
 import type { ColumnData } from '../parquet/column/assemble.js';
 import { type DecodeTask, dataFileError, decodeRowGroup } from '../parquet/read.js';
 import type { TaskResult } from '../stage/protocol.js';
 
 /** The row groups of one file to be decoded by a worker thread. */
 export interface DecodeJob {
-  readonly input: { readonly file: string; readonly tasks: readonly DecodeTask[] };
+  readonly input: {
+    readonly file: string;
+    readonly tasks: readonly DecodeTask[];
+    /** The bytes of the file, where all of them were fetched. */
+    readonly whole?: Uint8Array;
+  };
   /** For each row group a column for each node. */
   readonly output: readonly (readonly ColumnData[])[];
 }
 
 /** Decodes in a worker thread; the columns' memory goes over to the caller. Throws `CORRUPT_DATA_FILE`, naming the file. */
-export function decode({ file, tasks }: DecodeJob['input']): TaskResult<'decode'> {
-  const output = decodeTasks(file, tasks);
+export async function decode({ file, tasks, whole }: DecodeJob['input']): Promise<TaskResult<'decode'>> {
+  const [task] = tasks;
+  const isWhole = whole !== undefined && task !== undefined && tasks.length === 1;
+  const bulk = isWhole && isBulk(task, whole) ? await decodeBulk(task, whole) : undefined;
+  const output = bulk ? [bulk] : decodeTasks(file, tasks);
   const transfer = new Set<ArrayBuffer>();
   for (const columns of output) for (const column of columns) collectBuffers(column, transfer);
   return { output, transfer: [...transfer] };

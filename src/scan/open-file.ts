@@ -95,17 +95,27 @@ export function rowGroupsOf(footer: Footer): RowGroup[] {
   });
 }
 
+/** The bytes of a unit, ready to be decoded. `whole`: those of the file, where all were fetched. */
+export interface FetchedUnit {
+  readonly unit: ReadUnit;
+  readonly tasks: readonly DecodeTask[];
+  readonly whole?: Uint8Array;
+}
+
 /** Fetches the column chunks of a unit. Throws `TableError`. */
-export async function fetchUnit({ open, groups }: ReadUnit): Promise<DecodeTask[]> {
-  const nodes = open.nodes.filter((node) => node !== undefined);
+export async function fetchUnit(unit: ReadUnit): Promise<FetchedUnit> {
+  const { source, footer, nodes, file } = unit.open;
+  const wanted = nodes.filter((node) => node !== undefined);
   try {
     const tasks = await Promise.all(
-      groups.map(({ index }) => fetchRowGroup(open.source, open.footer, index, nodes)),
+      unit.groups.map(({ index }) => fetchRowGroup(source, footer, index, wanted)),
     );
-    if (open.source.isWhole) open.source.release();
-    return tasks;
+    if (!source.isWhole) return { unit, tasks };
+    const whole = await source.read(0, source.size);
+    source.release();
+    return { unit, tasks, whole };
   } catch (error) {
-    throw dataFileError(error, open.file.path);
+    throw dataFileError(error, file.path);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { RecordBatch } from 'apache-arrow';
 import { TableError } from '../errors.js';
 import type { ColumnData } from '../parquet/column/assemble.js';
-import type { DecodeTask } from '../parquet/read.js';
 import type { Context } from '../runtime/context.js';
 import type { Pool } from '../stage/pool.js';
 import { assertNotAborted } from '../store/keys.js';
@@ -10,7 +9,7 @@ import { mapAhead } from './ahead.js';
 import { type DecodeJob, decodeTasks, ownedBuffers } from './decode-task.js';
 import { filterOf, rowsOf } from './file-rows.js';
 import { type LocationOptions, Locator } from './location.js';
-import { fetchUnit, type OpenFile, openFile, type ReadUnit, rowGroupsOf, unitsOf } from './open-file.js';
+import { type FetchedUnit, fetchUnit, type OpenFile, openFile, type ReadUnit, rowGroupsOf, unitsOf } from './open-file.js';
 import type { ScanPlan } from './plan.js';
 
 export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
@@ -26,10 +25,6 @@ const POOL_FROM = 16 << 20;
 const OPEN_AHEAD = { count: 16, weight: 48 << 20 };
 const FETCH_AHEAD = { count: 16, weight: 64 << 20 };
 
-interface Fetched {
-  readonly unit: ReadUnit;
-  readonly tasks: readonly DecodeTask[];
-}
 interface Decoded {
   readonly unit: ReadUnit;
   readonly columns: readonly (readonly ColumnData[])[];
@@ -59,15 +54,11 @@ export async function* scanBatches(
     slowStart,
     weightOf: ({ size }) => Math.min(size, OPEN_AHEAD.weight / 16),
   });
-  const fetched = mapAhead(
-    units(opened),
-    async (unit): Promise<Fetched> => ({ unit, tasks: await fetchUnit(unit) }),
-    {
-      ...FETCH_AHEAD,
-      slowStart,
-      weightOf: ({ bytes }) => bytes,
-    },
-  );
+  const fetched = mapAhead(units(opened), fetchUnit, {
+    ...FETCH_AHEAD,
+    slowStart,
+    weightOf: ({ bytes }) => bytes,
+  });
   try {
     for await (const { unit, columns } of decodedUnits(fetched, pool, signal)) {
       assertNotAborted(options.signal);
@@ -91,7 +82,7 @@ async function* units(opened: AsyncIterable<OpenFile>): AsyncGenerator<ReadUnit,
 
 /** Decodes here, one unit when it is asked for, or in the worker threads, ahead. */
 async function* decodedUnits(
-  fetched: AsyncIterable<Fetched>,
+  fetched: AsyncIterable<FetchedUnit>,
   pool: Pool | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Decoded, void, undefined> {
@@ -100,10 +91,10 @@ async function* decodedUnits(
       yield { unit, columns: decodeTasks(unit.open.file.path, tasks) };
     return;
   }
-  const decode = async ({ unit, tasks }: Fetched): Promise<Decoded> => {
+  const decode = async ({ unit, tasks, whole }: FetchedUnit): Promise<Decoded> => {
     const file = unit.open.file.path;
     const transfer = ownedBuffers(tasks);
-    let input: DecodeJob['input'] | undefined = { file, tasks };
+    let input: DecodeJob['input'] | undefined = { file, tasks, whole };
     const once = (): DecodeJob['input'] => {
       const first = input;
       input = undefined;

@@ -1,0 +1,134 @@
+import { type Data, DataType, DateUnit, Precision, type Struct, TimeUnit } from 'apache-arrow';
+import { parseRecordBatch } from 'arrow-js-ffi';
+import type { ColumnData } from './column/assemble.js';
+import type { ReadNode } from './column/read-tree.js';
+import type { Leaf } from './flat/footer.js';
+import type { DecodeTask } from './read.js';
+import { isWasmTrap, loadParquetWasm, type ParquetWasm } from './wasm.js';
+
+/** Below this the engine's own cost outweighs what it saves. */
+const LEAST_BYTES = 1 << 20;
+/** It decodes every column of the file: worth it where most are wanted. */
+const LEAST_SHARE = 0.7;
+
+let isBroken = false;
+
+/**
+ * True where the WebAssembly engine gives the same columns as the exact decoder, and faster: one row group, wanted nearly whole, of flat columns that need
+ * no conversion. `bytes` are those of the whole file.
+ */
+export function isBulk(task: DecodeTask, bytes: Uint8Array): boolean {
+  if (isBroken || bytes.length < LEAST_BYTES) return false;
+  const { nodes, chunks } = task;
+  const wanted = chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0);
+  return wanted >= bytes.length * LEAST_SHARE && nodes.every((node) => isPlain(node, task));
+}
+
+function isPlain(node: ReadNode, { chunks }: DecodeTask): boolean {
+  if (node.kind !== 'leaf' || node.repetition !== 0) return false;
+  const leaf = chunks.find((chunk) => chunk.leaf.index === node.column)?.leaf;
+  if (leaf === undefined || leaf.path.length !== 1) return false;
+  const { conversion } = node;
+  if (conversion.kind === 'decimal') return conversion.scaleUp === 0 && leaf.meaning.kind === 'decimal';
+  return ['same', 'boolean', 'toByte', 'toShort'].includes(conversion.kind);
+}
+
+/**
+ * Decodes a whole file by the WebAssembly engine. Undefined where it cannot, or gives another layout than the exact decoder would: that one then says
+ * what is so or what is wrong. After a trap it is not used again in this thread.
+ */
+export async function decodeBulk(task: DecodeTask, bytes: Uint8Array): Promise<ColumnData[] | undefined> {
+  const engine = await loadParquetWasm();
+  try {
+    return readColumns(engine, task, bytes);
+  } catch (error) {
+    if (isWasmTrap(error)) isBroken = true;
+    return undefined;
+  }
+}
+
+function readColumns(
+  engine: typeof ParquetWasm,
+  task: DecodeTask,
+  bytes: Uint8Array,
+): ColumnData[] | undefined {
+  const table = engine.readParquet(bytes, { batchSize: Math.max(1, task.rows) });
+  const batches = table.recordBatches();
+  try {
+    const [batch] = batches;
+    if (batches.length !== 1 || batch === undefined || batch.numRows !== task.rows) return undefined;
+    const ffi = batch.intoFFI();
+    try {
+      const memory = (engine.wasmMemory() as unknown as { readonly buffer: ArrayBuffer }).buffer;
+      const { data } = parseRecordBatch(memory, ffi.arrayAddr(), ffi.schemaAddr(), true);
+      const columns: ColumnData[] = [];
+      for (const node of task.nodes) {
+        const column = node.kind === 'leaf' ? columnOf(data, node, task) : undefined;
+        if (column === undefined) return undefined;
+        columns.push(column);
+      }
+      return columns;
+    } finally {
+      ffi.free();
+    }
+  } finally {
+    table.free();
+  }
+}
+
+type LeafNode = ReadNode & { readonly kind: 'leaf' };
+
+function columnOf(batch: Data, node: LeafNode, task: DecodeTask): ColumnData | undefined {
+  const leaf = task.chunks.find((chunk) => chunk.leaf.index === node.column)!.leaf;
+  const index = (batch.type as Struct).children.findIndex(({ name }) => name === leaf.path[0]);
+  const data = batch.children[index];
+  if (
+    data === undefined ||
+    data.offset !== 0 ||
+    data.length !== task.rows ||
+    !isSameLayout(data.type, node, leaf)
+  ) {
+    return undefined;
+  }
+  const { length, nullCount } = data;
+  const validity = nullCount > 0 ? data.nullBitmap : undefined;
+  if (DataType.isUtf8(data.type) || DataType.isBinary(data.type)) {
+    const offsets = data.valueOffsets as Int32Array;
+    return {
+      length,
+      nullCount,
+      validity,
+      offsets,
+      values: (data.values as Uint8Array).subarray(0, offsets[length]!),
+    };
+  }
+  const { buffer, byteOffset, byteLength } = data.values as Uint8Array;
+  return { length, nullCount, validity, values: new Uint8Array(buffer, byteOffset, byteLength) };
+}
+
+/** True when the engine chose the Arrow type that the exact decoder's bytes have. A hint in the file may have it choose another. */
+function isSameLayout(type: DataType, { conversion }: LeafNode, leaf: Leaf): boolean {
+  if (conversion.kind === 'decimal') return DataType.isDecimal(type) && type.bitWidth === 128;
+  if (conversion.kind === 'boolean') return DataType.isBool(type);
+  if (DataType.isInt(type)) {
+    const bits = { toByte: 8, toShort: 16, same: leaf.physical === 'INT64' ? 64 : 32 }[
+      conversion.kind as 'same'
+    ];
+    return (
+      type.isSigned && type.bitWidth === bits && (leaf.physical === 'INT32' || leaf.physical === 'INT64')
+    );
+  }
+  if (conversion.kind !== 'same') return false;
+  switch (leaf.physical) {
+    case 'INT32':
+      return DataType.isDate(type) && type.unit === DateUnit.DAY;
+    case 'INT64':
+      return DataType.isTimestamp(type) && type.unit === TimeUnit.MICROSECOND;
+    case 'FLOAT':
+      return DataType.isFloat(type) && type.precision === Precision.SINGLE;
+    case 'DOUBLE':
+      return DataType.isFloat(type) && type.precision === Precision.DOUBLE;
+    default:
+      return leaf.physical === 'BYTE_ARRAY' && (DataType.isUtf8(type) || DataType.isBinary(type));
+  }
+}
