@@ -1,0 +1,138 @@
+import type { Leaf } from '../parquet/flat/footer.js';
+import type { Datum } from '../schema/types.js';
+import type { BoundColumn, BoundPredicate } from './bind-tree.js';
+import { boundsOf, type ColumnBounds } from './prune-bounds.js';
+import { decodeBound } from './prune-parquet-values.js';
+import { type Knowledge, mayBeTrue } from './prune-sets.js';
+
+/** Statistics of a column chunk, or of a page, as the file has them: undecoded. */
+export interface RawStatistics {
+  /** `min_value` and `max_value`, or `min` and `max` of old files with `legacy`. */
+  readonly min?: Uint8Array | undefined;
+  readonly max?: Uint8Array | undefined;
+  readonly nullCount?: number | undefined;
+  /** They come from the deprecated fields, whose order is only right for signed numbers. */
+  readonly legacy?: boolean;
+}
+
+/** A leaf with statistics by unit: row group or page. */
+export interface ColumnStatistics {
+  readonly leaf: Leaf;
+  readonly statistics: (unit: number) => RawStatistics | undefined;
+}
+
+/** A data file, as far as its row groups are judged. */
+export interface RowGroups {
+  /** Rows of each row group. */
+  readonly rows: readonly number[];
+  /** Undefined for a column that is not in the file or has no statistics. */
+  readonly column: (column: BoundColumn) => ColumnStatistics | undefined;
+  /** The value of a column that is one in the whole file: a partition value, NULL for a column that the file lacks; else undefined. */
+  readonly constant: (column: BoundColumn) => Datum | undefined;
+}
+
+/** The row groups, ascending, that may hold a row for which the predicate is TRUE. INT96, unsigned and unordered statistics say nothing. */
+export function pruneRowGroups(bound: BoundPredicate, groups: RowGroups): Int32Array {
+  const units = Int32Array.from(groups.rows, (_, i) => i);
+  return mayBeTrue(
+    bound.root,
+    units,
+    knowledge(groups.constant, groups.column, (group) => groups.rows[group]),
+  );
+}
+
+/** The pages of a leaf in a row group, by its column and offset index. */
+export interface PageStatistics extends ColumnStatistics {
+  /** The first row of each page within the row group, ascending from 0. */
+  readonly firstRows: ArrayLike<number>;
+}
+
+/** Rows from `start` to before `end`. */
+export interface RowRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The rows of a row group that may satisfy a predicate, by the statistics of pages. Pages of different columns begin at different rows; between any two
+ * beginnings each column is in one page, and these stretches are judged.
+ */
+export function pruneRows(
+  bound: BoundPredicate,
+  rows: number,
+  pagesOf: (column: BoundColumn) => PageStatistics | undefined,
+  constant: RowGroups['constant'],
+): RowRange[] {
+  const pages = new Map(bound.columns.map((column) => [column.key, pagesOf(column)]));
+  const starts = new Set([0]);
+  for (const each of pages.values()) for (const first of Array.from(each?.firstRows ?? [])) starts.add(first);
+  const begins = [...starts].filter((row) => row < rows).sort((a, b) => a - b);
+  const column = (each: BoundColumn): ColumnStatistics | undefined => {
+    const found = pages.get(each.key);
+    if (found === undefined) return undefined;
+    const pageOf = pagesAt(begins, found.firstRows);
+    return { leaf: found.leaf, statistics: (stretch) => found.statistics(pageOf[stretch]!) };
+  };
+  // The NULLs of a page are not those of a stretch of it, but none and all are.
+  const known = knowledge(constant, column, () => undefined);
+  const kept = mayBeTrue(
+    bound.root,
+    Int32Array.from(begins, (_, i) => i),
+    known,
+  );
+  return joined(Array.from(kept, (i) => ({ start: begins[i]!, end: begins[i + 1] ?? rows })));
+}
+
+/** The page that each stretch lies in. */
+function pagesAt(begins: readonly number[], firstRows: ArrayLike<number>): Int32Array {
+  let page = 0;
+  return Int32Array.from(begins, (row) => {
+    while (page + 1 < firstRows.length && firstRows[page + 1]! <= row) page++;
+    return page;
+  });
+}
+
+function joined(ranges: readonly RowRange[]): RowRange[] {
+  const result: RowRange[] = [];
+  for (const range of ranges) {
+    const last = result.at(-1);
+    if (last !== undefined && last.end === range.start)
+      result[result.length - 1] = { start: last.start, end: range.end };
+    else result.push(range);
+  }
+  return result;
+}
+
+function knowledge(
+  constant: RowGroups['constant'],
+  column: (column: BoundColumn) => ColumnStatistics | undefined,
+  rows: (unit: number) => number | undefined,
+): Knowledge {
+  return {
+    constant: (each) => {
+      const value = constant(each);
+      return value === undefined ? undefined : { codes: ALWAYS_FIRST, values: [value] };
+    },
+    bounds: (each) => {
+      const found = column(each);
+      return found === undefined ? undefined : chunkBounds(each, found);
+    },
+    rows,
+  };
+}
+
+/** Any unit has the first value. */
+const ALWAYS_FIRST: ArrayLike<number> = new Proxy([], { get: () => 0 });
+
+function chunkBounds(column: BoundColumn, { leaf, statistics }: ColumnStatistics): ColumnBounds | undefined {
+  // Below lists and maps there are more values than rows.
+  if (leaf.maxRepetition > 0) return undefined;
+  const read = (bound: 'min' | 'max') => (unit: number) => {
+    const raw = statistics(unit);
+    const bytes = raw?.[bound];
+    return bytes === undefined
+      ? undefined
+      : decodeBound(column.type, leaf, bytes, bound, raw!.legacy === true);
+  };
+  return boundsOf(column.type, read('min'), read('max'), (unit) => statistics(unit)?.nullCount);
+}
