@@ -48,8 +48,10 @@ function presentCell(type: DataType, data: Data): Cell {
     case 'byte':
     case 'short':
     case 'integer':
+    case 'interval year to month':
       return (row) => String(values[row]);
     case 'long':
+    case 'interval day to second':
       return (row) => `"${values[row]}"`;
     case 'float':
       return (row) => doubleJson(values[row], shortestFloat);

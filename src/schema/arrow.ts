@@ -55,6 +55,8 @@ const PLAIN: Readonly<Record<string, ArrowType>> = {
   timestamp: new Timestamp(TimeUnit.MICROSECOND, 'UTC'),
   timestamp_ntz: new Timestamp(TimeUnit.MICROSECOND),
   void: new Null(),
+  'interval year to month': new Int32(),
+  'interval day to second': new Int64(),
   // The Parquet form of an unshredded variant (protocol: Variant data in Parquet).
   variant: new Struct([new Field('value', new Binary(), false), new Field('metadata', new Binary(), false)]),
 };

@@ -22,12 +22,14 @@ function valueReader(data: ArrowDataLike, type: DataType, options: RowOptions): 
     case 'byte':
     case 'short':
     case 'integer':
+    case 'interval year to month':
     case 'float':
     case 'double': {
       const values = data.values as ArrayLike<number>;
       return (i) => values[i];
     }
-    case 'long': {
+    case 'long':
+    case 'interval day to second': {
       const values = signed64(data.values);
       return options.int64 === undefined || options.int64 === 'bigint'
         ? (i) => values[i]

@@ -22,6 +22,8 @@ const PRIMITIVES: ReadonlySet<string> = new Set<PrimitiveName>([
   'variant',
 ]);
 const DECIMAL = /^decimal(?:\(\s*(\d{1,4})\s*,\s*(-?\d{1,4})\s*\))?$/;
+/** Spark's names of intervals, by their first field. */
+const INTERVAL = /^interval (year|month|day|hour|minute|second)( to (month|hour|minute|second))?$/;
 const COLLATED = /^string collate \S+$/i;
 
 /**
@@ -150,6 +152,11 @@ function readName(name: string, path: readonly string[]): DataType {
   if (PRIMITIVES.has(name)) return { type: name as PrimitiveName };
   if (name === 'null') return { type: 'void' };
   if (COLLATED.test(name)) return { type: 'string' };
+  const interval = INTERVAL.exec(name)?.[1];
+  if (interval !== undefined) {
+    const isMonths = interval === 'year' || interval === 'month';
+    return { type: isMonths ? 'interval year to month' : 'interval day to second' };
+  }
   const decimal = DECIMAL.exec(name);
   if (decimal) {
     const precision = Number(decimal[1] ?? 10);

@@ -27,7 +27,10 @@ export type PrimitiveName =
   | 'timestamp'
   | 'timestamp_ntz'
   | 'void'
-  | 'variant';
+  | 'variant'
+  /** Spark's intervals, which the protocol does not have: months, and microseconds. Read only. */
+  | 'interval year to month'
+  | 'interval day to second';
 
 export interface PrimitiveType {
   readonly type: PrimitiveName;

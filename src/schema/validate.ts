@@ -54,6 +54,12 @@ function validateType(
       }
       break;
     }
+    case 'interval year to month':
+    case 'interval day to second':
+      throw invalid(
+        `Column '${column}' is of type ${type.type}, which is not one of the Delta protocol.`,
+        column,
+      );
     case 'void':
       throw invalid(
         `Column '${column}' is of type void, which holds nothing but NULL; give it another type.`,

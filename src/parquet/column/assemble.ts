@@ -88,6 +88,7 @@ export function fixedWidth(type: DataType): number {
     case 'short':
       return 2;
     case 'integer':
+    case 'interval year to month':
     case 'float':
     case 'date':
       return 4;

@@ -35,8 +35,10 @@ export function conversionOf(type: DataType, node: SchemaNode): Conversion | und
     case 'short':
       return physical === 'INT32' && isInteger ? { kind: 'toShort' } : undefined;
     case 'integer':
+    case 'interval year to month':
       return physical === 'INT32' && isInteger ? { kind: 'same' } : undefined;
     case 'long':
+    case 'interval day to second':
       if (!isInteger) return undefined;
       return physical === 'INT64'
         ? { kind: 'same' }
