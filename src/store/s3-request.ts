@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { isTableError, type TableError } from '../errors.js';
 import type { Context } from '../runtime/context.js';
 import type { RequestEvent, StoreOperation } from '../runtime/events.js';
@@ -55,6 +56,8 @@ export async function sendOnce<T>(wire: S3Wire, request: WireRequest<T>): Promis
     assertNotAborted(signal);
     return observe(wire.ctx, wire.store, operation, key, async (tally) => {
       tally.sent = sent;
+      // One signal stops many requests at once, which is no leak.
+      if (signal) setMaxListeners(0, signal);
       try {
         const http = { requestTimeout, ...(signal && { abortSignal: signal }) };
         const answer = await request.run({ connection, tally, http });
