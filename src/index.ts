@@ -12,6 +12,8 @@ export type { HistoryEntry, HistoryOptions } from './log/history.js';
 export type { Clock, Ids } from './runtime/context.js';
 export type { RequestEvent, RuntimeEvent, StoreOperation } from './runtime/events.js';
 export { createRuntime, type Logger, type Runtime, type RuntimeOptions } from './runtime/runtime.js';
+export type { Changes } from './scan/change-scan.js';
+export type { ChangeFeed, ChangeOptions } from './scan/changes.js';
 export type { ScanPlan } from './scan/plan.js';
 export * from './scan/predicate.js';
 export type { Scan, ScanOptions } from './scan/scan.js';

@@ -5,9 +5,12 @@ import { type HistoryEntry, type HistoryOptions, readHistory } from './log/histo
 import { parseTimestampArgument, timestampToVersion } from './log/time-travel.js';
 import { defaultRuntime, type Runtime } from './runtime/runtime.js';
 import type { TableContext } from './runtime/table-context.js';
+import { Changes } from './scan/change-scan.js';
+import type { ChangeOptions } from './scan/changes.js';
 import type { Predicate } from './scan/predicate.js';
 import { Scan, type ScanOptions } from './scan/scan.js';
 import { parseDdl } from './schema/ddl.js';
+import type { RowOptions } from './schema/rows-out.js';
 import { serializeSchema } from './schema/schema-json.js';
 import { loadState } from './snapshot/load.js';
 import { Snapshot } from './snapshot/snapshot.js';
@@ -63,6 +66,11 @@ export class Table {
   /** A read of the newest version at the time of iteration. */
   scan(options: ScanOptions & Pick<SnapshotOptions, 'maxStaleness'> = {}): Scan {
     return new Scan(this.#table, () => this.#table.latest.get(options.maxStaleness), options);
+  }
+
+  /** The row-level changes of versions `from` to `to`, both included (protocol: Change Data Files). */
+  changes(options: Omit<ChangeOptions, 'pool'> & RowOptions): Changes {
+    return new Changes(this.#table, options);
   }
 
   /** The exact number of rows of the newest version, or of those for which `where` is true. */

@@ -53,7 +53,7 @@ describe('a transaction', () => {
     const table = await createTable(url, {
       schema: 'id long',
       rows: [{ id: 1 }],
-      properties: given.properties,
+      properties: given.properties as Record<string, string> | undefined,
       runtime,
     });
     const store = openStore(url, fakeContext());
