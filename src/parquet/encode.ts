@@ -83,20 +83,23 @@ export function encodeRowGroup(
   return { bytes: engine.writeParquet(table, properties(engine, columns, schema, codec).build()), columns };
 }
 
-/** The bytes of several such files as one file. */
+/** The bytes of several such files as one file. A single one is changed in place where there is room. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const joined = joinParts(
     parts.map((bytes) => ({ size: bytes.length, tail: bytes })),
     CREATED_BY,
   );
-  const all = new Uint8Array(joined.size);
-  all.set(joined.head);
-  let at = joined.head.length;
-  joined.pages.forEach(({ start, end }, i) => {
-    all.set(parts[i]!.subarray(start, end), at);
-    at += end - start;
-  });
-  all.set(joined.tail, at);
+  const alone = parts.length === 1 && joined.size <= parts[0]!.length;
+  const all = alone ? parts[0]!.subarray(0, joined.size) : new Uint8Array(joined.size);
+  if (!alone) {
+    all.set(joined.head);
+    let at = joined.head.length;
+    joined.pages.forEach(({ start, end }, i) => {
+      all.set(parts[i]!.subarray(start, end), at);
+      at += end - start;
+    });
+  }
+  all.set(joined.tail, joined.size - joined.tail.length);
   return all;
 }
 

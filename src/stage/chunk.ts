@@ -29,15 +29,6 @@ export function measureChunk(shapes: readonly Shape[], ranges: readonly (readonl
   return headBytes(shapes) + shapes.reduce((sum, shape, i) => sum + measure(shape, ranges[i]!), 0);
 }
 
-/** The same for the rows of a chunk in another order. */
-export function measureColumns(columns: readonly Column[]): number {
-  const whole = (column: Column): Range[] => [{ column, start: 0, length: column.length }];
-  return measureChunk(
-    columns.map((column) => column.shape),
-    columns.map(whole),
-  );
-}
-
 /** Copies ranges of rows, one list of ranges a column, into `memory` at `at`, which must have room as measured. */
 export function packChunk(
   shapes: readonly Shape[],

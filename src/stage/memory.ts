@@ -1,3 +1,6 @@
+import type { SliceInput } from './tasks.js';
+import type { Work } from './work.js';
+
 /** The usual size of memory that holds rows: large enough to be worth a message between threads, small enough that both cores soon have work. */
 export const SLAB_BYTES = 8 * 2 ** 20;
 
@@ -25,5 +28,74 @@ export class Slabs {
   /** Lets go of what is more than the next write needs at once. */
   trim(): void {
     this.#free.length = Math.min(this.#free.length, KEPT);
+  }
+}
+
+/** Shared memory with rows, given back when the last of its users has let go. */
+export interface Hold {
+  readonly memory: SharedArrayBuffer;
+  /** Its chunk has every column of the table, not only those that stand in files. */
+  readonly whole: boolean;
+  users: number;
+}
+
+/** Rows of one partition in a chunk. */
+export interface Slice {
+  readonly hold: Hold;
+  /** Where the chunk starts in the memory. */
+  readonly at: number;
+  readonly start: number;
+  readonly rows: number;
+  /** About how many bytes are this slice's. */
+  readonly bytes: number;
+}
+
+export function sliceInput({ hold, at, start, rows }: Slice): SliceInput {
+  return { memory: hold.memory, at, whole: hold.whole, start, rows };
+}
+
+/** The memory of one write: slabs, and encoded row groups that wait for their file. */
+export class Memory {
+  readonly limit: number;
+  /** Bytes of encoded row groups. */
+  encoded = 0;
+  readonly #slabs: Slabs;
+  readonly #work: Work;
+  #rows = 0;
+
+  constructor(slabs: Slabs, limit: number, work: Work) {
+    this.#slabs = slabs;
+    this.limit = limit;
+    this.#work = work;
+  }
+
+  get used(): number {
+    return this.#rows + this.encoded;
+  }
+
+  take(bytes: number): SharedArrayBuffer {
+    const memory = this.#slabs.take(bytes);
+    this.#rows += memory.byteLength;
+    return memory;
+  }
+
+  give(memory: SharedArrayBuffer): void {
+    this.#rows -= memory.byteLength;
+    this.#slabs.give(memory);
+    this.#work.wake();
+  }
+
+  letGo(hold: Hold): void {
+    if (--hold.users === 0) this.give(hold.memory);
+  }
+
+  /** Waits until so many bytes more may be used; asks `relieve` to make room where nothing that runs will. It says false when it can do nothing. */
+  async room(bytes: number, relieve: () => Promise<boolean>): Promise<void> {
+    for (;;) {
+      this.#work.check();
+      if (this.used + bytes <= this.limit) return;
+      if (this.#work.running > 0) await this.#work.progress();
+      else if (!(await relieve())) return;
+    }
   }
 }

@@ -1,10 +1,13 @@
 import type { Context } from '../runtime/context.js';
 import type { Store } from '../store/store.js';
 import { type BatchSource, Gathering } from './feed.js';
+import { Memory } from './memory.js';
 import { planStage, type StageSpec } from './plan.js';
 import type { Pool } from './pool.js';
 import type { StagedFile } from './staged.js';
 import { Staging } from './staging.js';
+import { Uploads } from './uploads.js';
+import { Work } from './work.js';
 
 export type { StageSpec } from './plan.js';
 
@@ -25,17 +28,24 @@ export async function stageRows(
   source: BatchSource,
   spec: StageSpec,
 ): Promise<StagedFile[]> {
-  const staging = new Staging(store, ctx, pool, planStage(spec), spec);
+  const plan = planStage(spec);
+  const work = new Work(spec.signal);
+  const memory = new Memory(pool.slabs, spec.memory ?? pool.memory, work);
+  const uploads = new Uploads(store, ctx, plan, spec, work, memory);
+  const staging = new Staging(ctx, pool, plan, spec, work, memory, uploads);
   try {
-    const gathering = new Gathering(staging.plan.types);
-    for await (const batch of staging.guard(source)) {
+    const gathering = new Gathering(plan.types);
+    for await (const batch of work.guard(source)) {
       for (const _ of gathering.add(batch)) await staging.accept(gathering);
     }
     if (gathering.rows > 0) await staging.accept(gathering);
     return await staging.finish();
   } catch (error) {
-    throw await staging.abandon(error);
+    const first = await work.abandon(error);
+    await uploads.discard();
+    throw first;
   } finally {
     await staging.close();
+    work.close();
   }
 }

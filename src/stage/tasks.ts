@@ -11,7 +11,7 @@ import { fileSchema } from '../parquet/encode-schema.js';
 import { loadParquetWasm } from '../parquet/wasm.js';
 import { serializePartitionValue } from '../schema/partition-value.js';
 
-import { openChunk, orderChunk, packChunk } from './chunk.js';
+import { measureChunk, openChunk, orderChunk, packChunk } from './chunk.js';
 import { orderByCode, partitionRows } from './partition.js';
 import type { StagePlan } from './plan.js';
 import type { TaskResult } from './protocol.js';
@@ -57,8 +57,8 @@ export interface PackTask {
     readonly groups: readonly (readonly SliceInput[])[];
     readonly target: ArrayBufferLike;
   };
-  /** Where each group's chunk starts in `target`, and where the last ends. */
-  readonly output: { readonly starts: Float64Array };
+  /** Where the chunk of each group that had room starts in `target`, and where the last ends. */
+  readonly output: { readonly starts: readonly number[] };
 }
 
 /** Sorts the rows of a chunk by partition into `target`, without the partition columns. */
@@ -92,15 +92,17 @@ export async function encode({ plan, slices }: EncodeTask['input']): Promise<Tas
   return { output: { bytes, rows, statistics }, transfer: [bytes.buffer as ArrayBuffer] };
 }
 
-/** Brings the rows of each group together, one chunk after the other. */
+/** Brings the rows of each group together, one chunk after the other, as far as the target reaches. */
 export function pack({ plan, groups, target }: PackTask['input']): TaskResult<'pack'> {
   const shapes = dataShapes(plan);
-  const starts = new Float64Array(groups.length + 1);
-  groups.forEach((slices, i) => {
+  const starts = [0];
+  for (const slices of groups) {
+    const at = starts.at(-1)!;
+    const ranges = rangesOf(plan, slices);
+    if (at + measureChunk(shapes, ranges) > target.byteLength) break;
     const rows = slices.reduce((sum, slice) => sum + slice.rows, 0);
-    const chunk = packChunk(shapes, rangesOf(plan, slices), rows, target, starts[i]!);
-    starts[i + 1] = chunk.at + chunk.bytes;
-  });
+    starts.push(at + packChunk(shapes, ranges, rows, target, at).bytes);
+  }
   return { output: { starts } };
 }
 
