@@ -2,13 +2,13 @@ import type { AddAction } from '../log/actions.js';
 import { leafValue, listOrMap } from '../log/checkpoint-rows.js';
 import type { FlatFile } from '../log/checkpoint-source.js';
 import { encodeUtf8 } from '../parquet/flat/byte-text.js';
-import { type ByteValues, bytesAt, type FlatColumn, numbersOf, textAt } from '../parquet/flat/column.js';
+import { type ByteValues, type FlatColumn, numbersOf, textAt } from '../parquet/flat/column.js';
 import { corrupt } from '../parquet/flat/fault.js';
 import type { Leaf, SchemaNode } from '../parquet/flat/footer.js';
 import type { Interner } from '../parquet/flat/interner.js';
 import { type Aligned, align, partitionCodes, placeOf, textMaps } from './align.js';
 import type { AddExtra, FileBlock } from './block.js';
-import { jsonStatistics, type StatsSpan } from './json-statistics.js';
+import { jsonStatistics, type StatsSpan, type StatsSpans } from './json-statistics.js';
 import type { PartitionValues } from './partition-values.js';
 import { PathIndex, type PathSpans } from './path-index.js';
 import type { FileSetNeeds } from './state.js';
@@ -65,7 +65,7 @@ export class CheckpointBlock implements FileBlock {
   #index: PathIndex | undefined;
   #statistics: StatisticsSource | undefined;
   /** The JSON of statistics, where the checkpoint has it. */
-  #statsBytes: Aligned | undefined;
+  #jsonSpans: StatsSpans | undefined;
   #actions: ActionColumns | undefined;
   #loading: Promise<void> = Promise.resolve();
 
@@ -220,10 +220,10 @@ export class CheckpointBlock implements FileBlock {
     if (leaf !== undefined) await this.#read([leaf]);
     const text = this.#column(leaf);
     const json = text !== undefined && text.present > 0 ? align(text, this.#path) : undefined;
-    this.#statsBytes = json;
+    this.#jsonSpans = json && spansOf(json, this.count);
     const parsed = this.#child('stats_parsed');
     if (parsed === undefined || (text !== undefined && text.present >= this.count)) {
-      this.#statistics = jsonOf(json, this.count);
+      this.#statistics = jsonStatistics(this.#jsonSpans ?? NO_SPANS);
       return;
     }
     const leaves = leavesOf(parsed).filter((candidate) => candidate.maxRepetition === 0);
@@ -232,7 +232,7 @@ export class CheckpointBlock implements FileBlock {
       path: candidate.path.slice(2),
       aligned: align(this.#column(candidate) as FlatColumn, this.#path),
     }));
-    this.#statistics = merged(json, jsonOf(json, this.count), structStatistics(structs));
+    this.#statistics = merged(json, jsonStatistics(this.#jsonSpans ?? NO_SPANS), structStatistics(structs));
   }
 
   async #loadActions(): Promise<void> {
@@ -311,11 +311,8 @@ export class CheckpointBlock implements FileBlock {
   }
 
   statsSpan(row: number): StatsSpan | undefined {
-    if (this.#statsBytes !== undefined) {
-      const place = placeOf(this.#statsBytes, row);
-      const bytes = place < 0 ? undefined : bytesAt(this.#statsBytes.column, place);
-      if (bytes !== undefined) return { bytes, start: 0, end: bytes.length };
-    }
+    const found = this.#jsonSpans?.span(row);
+    if (found !== undefined) return found;
     const text = this.statsText(row);
     const bytes = text === undefined ? undefined : encodeUtf8(text);
     return bytes && { bytes, start: 0, end: bytes.length };
@@ -353,15 +350,26 @@ function present(members: readonly [string, Aligned][], row: number): [string, u
   return out;
 }
 
-function jsonOf(text: Aligned | undefined, rows: number): StatisticsSource {
-  return jsonStatistics({
+const NO_SPANS: StatsSpans = { rows: 0, span: () => undefined };
+
+/** The spans of a text column by add. */
+function spansOf(text: Aligned, rows: number): StatsSpans {
+  const { values } = text.column;
+  if (values.kind !== 'bytes' && values.kind !== 'codes') return NO_SPANS;
+  const { slab, starts, lengths } = values.kind === 'codes' ? values.dictionary : values;
+  const codes = values.kind === 'codes' ? values.codes : undefined;
+  const found: StatsSpan = { bytes: slab, start: 0, end: 0 };
+  return {
     rows,
     span(row) {
-      const place = text === undefined ? -1 : placeOf(text, row);
-      const bytes = place < 0 ? undefined : bytesAt((text as Aligned).column, place);
-      return bytes && { bytes, start: 0, end: bytes.length };
+      const place = placeOf(text, row);
+      if (place < 0) return undefined;
+      const at = codes === undefined ? place : (codes[place] as number);
+      found.start = starts[at] as number;
+      found.end = found.start + (lengths[at] as number);
+      return found;
     },
-  });
+  };
 }
 
 /** JSON where a row has it, the struct elsewhere. */

@@ -1,17 +1,17 @@
 import { decodeUtf8, encodeUtf8 } from '../parquet/flat/byte-text.js';
 import type { ColumnTokens, StatisticsSource } from './statistics.js';
 
-/** Where the statistics of a row are: bytes of JSON text, or of the content of a JSON string that holds it. */
+/** Where the statistics of rows are: bytes of JSON text. */
 export interface StatsSpans {
   readonly rows: number;
-  /** Undefined where the row has none. The span stays valid until the next call. */
+  /** The span of a row, or undefined where it has none. The same object may be given each time, so it stays valid until the next call alone. */
   span(row: number): StatsSpan | undefined;
 }
 
 export interface StatsSpan {
-  readonly bytes: Uint8Array;
-  readonly start: number;
-  readonly end: number;
+  bytes: Uint8Array;
+  start: number;
+  end: number;
 }
 
 const QUOTE = 0x22;
@@ -21,7 +21,7 @@ const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Statistics that are JSON text. Each column asked for costs one pass over the bytes of all rows; its tokens are kept. */
+/** Statistics that are JSON text. Each column asked for costs a pass over the bytes of all rows; its tokens are kept. */
 export function jsonStatistics(spans: StatsSpans): StatisticsSource {
   const columns = new Map<string, ColumnTokens>();
   let counts: Float64Array | undefined;
@@ -34,7 +34,7 @@ export function jsonStatistics(spans: StatsSpans): StatisticsSource {
       const key = JSON.stringify(path);
       let column = columns.get(key);
       if (column === undefined) {
-        column = scanColumn(spans, path);
+        column = lazyColumn(spans, path);
         columns.set(key, column);
       }
       return column;
@@ -66,14 +66,12 @@ function scanCounts(spans: StatsSpans): Float64Array {
       const name = nextName(bytes, at, end);
       if (name < 0) break;
       const value = cursor;
-      const wanted = sameName(bytes, name, NUM_RECORDS);
-      at = skipValue(bytes, value, end);
-      if (at < 0) break;
-      if (wanted) {
-        const count = Number(decodeUtf8(bytes, value, at));
-        if (Number.isSafeInteger(count) && count >= 0) counts[row] = count;
+      if (sameName(bytes, name, NUM_RECORDS)) {
+        counts[row] = readCount(bytes, value, end);
         break;
       }
+      at = skipValue(bytes, value, end);
+      if (at < 0) break;
       at = blanks(bytes, at, end);
       if (bytes[at] !== COMMA) break;
       at++;
@@ -82,15 +80,74 @@ function scanCounts(spans: StatsSpans): Float64Array {
   return counts;
 }
 
-/** Tokens copied side by side: starts and lengths by row, for minimum and maximum. */
-function scanColumn(spans: StatsSpans, path: readonly string[]): ColumnTokens {
-  const { rows } = spans;
+/** The tokens of one column; bounds and counts of nulls are two passes, each made when first asked for. */
+function lazyColumn(spans: StatsSpans, path: readonly string[]): ColumnTokens {
   const names = path.map((name) => encodeUtf8(JSON.stringify(name).slice(1, -1)));
-  const starts = [new Int32Array(rows), new Int32Array(rows)] as const;
-  const lengths = [new Int32Array(rows), new Int32Array(rows)] as const;
-  const nulls = new Float64Array(rows).fill(NO_COUNT);
-  let slab = new Uint8Array(Math.max(64, rows * 16));
-  let used = 0;
+  let bounds: TokenTable | undefined;
+  let nulls: Float64Array | undefined;
+  return {
+    min(row) {
+      bounds ??= scanBounds(spans, names);
+      return bounds.token(MIN, row);
+    },
+    max(row) {
+      bounds ??= scanBounds(spans, names);
+      return bounds.token(MAX, row);
+    },
+    nullCount(row) {
+      nulls ??= scanNulls(spans, names);
+      const count = nulls[row] as number;
+      return count >= 0 ? count : undefined;
+    },
+  };
+}
+
+/** Tokens copied side by side. */
+class TokenTable {
+  readonly #starts: readonly [Int32Array, Int32Array];
+  readonly #lengths: readonly [Int32Array, Int32Array];
+  #slab: Uint8Array;
+  #used = 0;
+  #ascii = true;
+  #text: string | undefined;
+
+  constructor(rows: number) {
+    this.#starts = [new Int32Array(rows), new Int32Array(rows)];
+    this.#lengths = [new Int32Array(rows), new Int32Array(rows)];
+    this.#slab = new Uint8Array(Math.max(64, rows * 16));
+  }
+
+  put(side: 0 | 1, row: number, bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    if (this.#used + length > this.#slab.length) this.#slab = doubled(this.#slab, this.#used + length);
+    const slab = this.#slab;
+    let to = this.#used;
+    let all = 0;
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i] as number;
+      all |= byte;
+      slab[to++] = byte;
+    }
+    if (all > 127) this.#ascii = false;
+    this.#starts[side][row] = this.#used;
+    this.#lengths[side][row] = length;
+    this.#used = to;
+  }
+
+  token(side: 0 | 1, row: number): string | undefined {
+    const length = this.#lengths[side][row] as number;
+    if (length === 0) return undefined;
+    const start = this.#starts[side][row] as number;
+    if (!this.#ascii) return decodeUtf8(this.#slab, start, start + length);
+    // Cutting one long string is several times cheaper than decoding each token.
+    this.#text ??= Buffer.from(this.#slab.buffer, 0, this.#used).toString('latin1');
+    return this.#text.substring(start, start + length);
+  }
+}
+
+function scanBounds(spans: StatsSpans, names: readonly Uint8Array[]): TokenTable {
+  const { rows } = spans;
+  const table = new TokenTable(rows);
   for (let row = 0; row < rows; row++) {
     const span = spans.span(row);
     if (span === undefined) continue;
@@ -103,23 +160,14 @@ function scanColumn(spans: StatsSpans, path: readonly string[]): ColumnTokens {
       if (name < 0) break;
       const value = cursor;
       const section = sectionOf(bytes, name);
-      if (section < 0) {
-        at = skipValue(bytes, value, end);
-      } else {
+      if (section === MIN || section === MAX) {
         tokenStart = -1;
         at = scanSection(bytes, value, end, names, 0);
-        if (tokenStart >= 0) {
-          const length = tokenEnd - tokenStart;
-          if (section === NULLS) nulls[row] = smallCount(bytes, tokenStart, tokenEnd);
-          else if (bytes[tokenStart] !== 0x6e) {
-            if (used + length > slab.length) slab = doubled(slab, used + length);
-            for (let i = 0; i < length; i++) slab[used + i] = bytes[tokenStart + i] as number;
-            starts[section as 0 | 1][row] = used;
-            lengths[section as 0 | 1][row] = length;
-            used += length;
-          }
-        }
-        if (++found === 3) break;
+        if (tokenStart >= 0 && bytes[tokenStart] !== NULL)
+          table.put(section, row, bytes, tokenStart, tokenEnd);
+        if (++found === 2) break;
+      } else {
+        at = skipValue(bytes, value, end);
       }
       if (at < 0) break;
       at = blanks(bytes, at, end);
@@ -127,19 +175,53 @@ function scanColumn(spans: StatsSpans, path: readonly string[]): ColumnTokens {
       at++;
     }
   }
-  const token = (side: 0 | 1, row: number): string | undefined => {
-    const length = lengths[side][row] as number;
-    const start = starts[side][row] as number;
-    return length === 0 ? undefined : decodeUtf8(slab, start, start + length);
-  };
-  return {
-    min: (row) => token(MIN, row),
-    max: (row) => token(MAX, row),
-    nullCount(row) {
-      const count = nulls[row] as number;
-      return count >= 0 ? count : undefined;
-    },
-  };
+  return table;
+}
+
+function scanNulls(spans: StatsSpans, names: readonly Uint8Array[]): Float64Array {
+  const nulls = new Float64Array(spans.rows).fill(NO_COUNT);
+  for (let row = 0; row < spans.rows; row++) {
+    const span = spans.span(row);
+    if (span === undefined) continue;
+    const { bytes, end } = span;
+    let at = blanks(bytes, span.start, end);
+    if (bytes[at++] !== OPEN) continue;
+    for (;;) {
+      const name = nextName(bytes, at, end);
+      if (name < 0) break;
+      const value = cursor;
+      if (sectionOf(bytes, name) === NULLS) {
+        tokenStart = -1;
+        scanSection(bytes, value, end, names, 0);
+        if (tokenStart >= 0) nulls[row] = readCount(bytes, tokenStart, tokenEnd);
+        break;
+      }
+      at = skipValue(bytes, value, end);
+      if (at < 0) break;
+      at = blanks(bytes, at, end);
+      if (bytes[at] !== COMMA) break;
+      at++;
+    }
+  }
+  return nulls;
+}
+
+/** The first letter of `null`, which no other value starts with. */
+const NULL = 0x6e;
+const MAX_DIGITS = 15;
+
+/** The count whose digits start at `start`, or `NO_COUNT` for anything but an integer that a double holds. */
+function readCount(bytes: Uint8Array, start: number, end: number): number {
+  let value = 0;
+  let at = start;
+  for (; at < end; at++) {
+    const digit = (bytes[at] as number) - 0x30;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  if (at === start || at - start > MAX_DIGITS) return NO_COUNT;
+  const next = bytes[at];
+  return at === end || next === COMMA || next === CLOSE || (next as number) <= 0x20 ? value : NO_COUNT;
 }
 
 /** The value that `scanSection` found, and where the value of the name that `nextName` found starts; module state so that no pass allocates. */
@@ -147,6 +229,7 @@ let tokenStart = -1;
 let tokenEnd = -1;
 let cursor = -1;
 let nameEnd = -1;
+let nameEscaped = false;
 
 /** Walks one section to its end, noting the value at the path. Returns the end, or -1 where it is no sound JSON. */
 function scanSection(
@@ -184,18 +267,29 @@ function scanSection(
 }
 
 function sectionOf(bytes: Uint8Array, name: number): number {
-  for (let i = 0; i < 3; i++) if (sameName(bytes, name, SECTIONS[i] as Uint8Array)) return i;
+  if (nameEnd - name === 9) {
+    const section = bytes[name] === NULL ? NULLS : bytes[name + 1] === 0x69 ? MIN : MAX;
+    if (sameBytes(bytes, name, SECTIONS[section] as Uint8Array)) return section;
+  }
   return -1;
 }
 
 /** Finds the next member's name at `at`; gives where its text starts, and leaves its end in `nameEnd` and its value's start in `cursor`. */
 function nextName(bytes: Uint8Array, at: number, end: number): number {
-  let i = blanks(bytes, at, end);
+  let i = bytes[at] === QUOTE ? at : blanks(bytes, at, end);
   if (bytes[i] !== QUOTE) return -1;
   const start = ++i;
-  while (i < end && bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
-  nameEnd = i;
-  i = blanks(bytes, i + 1, end);
+  nameEscaped = false;
+  for (; i < end; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE) break;
+    if (byte === BACKSLASH) {
+      nameEscaped = true;
+      i++;
+    }
+  }
+  nameEnd = i++;
+  if (bytes[i] !== COLON) i = blanks(bytes, i, end);
   if (bytes[i] !== COLON) return -1;
   cursor = blanks(bytes, i + 1, end);
   return cursor < end ? start : -1;
@@ -203,18 +297,14 @@ function nextName(bytes: Uint8Array, at: number, end: number): number {
 
 /** True where the name that `nextName` just found is `wanted`, both as JSON text without quotes. */
 function sameName(bytes: Uint8Array, start: number, wanted: Uint8Array): boolean {
-  const length = nameEnd - start;
-  if (length === wanted.length) {
-    let i = 0;
-    while (i < length && bytes[start + i] === wanted[i]) i++;
-    if (i === length) return true;
-  }
-  for (let i = start; i < nameEnd; i++) {
-    // Escapes may be spelled in more than one way.
-    if (bytes[i] === BACKSLASH)
-      return sameText(decodeUtf8(bytes, start, nameEnd), decodeUtf8(wanted, 0, wanted.length));
-  }
-  return false;
+  if (nameEnd - start === wanted.length && sameBytes(bytes, start, wanted)) return true;
+  // Escapes may be spelled in more than one way.
+  return nameEscaped && sameText(decodeUtf8(bytes, start, nameEnd), decodeUtf8(wanted, 0, wanted.length));
+}
+
+function sameBytes(bytes: Uint8Array, start: number, wanted: Uint8Array): boolean {
+  for (let i = wanted.length - 1; i >= 0; i--) if (bytes[start + i] !== wanted[i]) return false;
+  return true;
 }
 
 function sameText(a: string, b: string): boolean {
@@ -264,11 +354,6 @@ function skipText(bytes: Uint8Array, start: number, end: number): number {
     if (bytes[i] === BACKSLASH) i++;
   }
   return -1;
-}
-
-function smallCount(bytes: Uint8Array, start: number, end: number): number {
-  const count = Number(decodeUtf8(bytes, start, end));
-  return Number.isSafeInteger(count) && count >= 0 ? count : NO_COUNT;
 }
 
 function doubled(from: Uint8Array, needed: number): Uint8Array<ArrayBuffer> {
