@@ -76,7 +76,7 @@ export function unitsWhere(units: Int32Array, passes: (position: number) => bool
 }
 
 /** `units` without `taken`, both ascending, the second a part of the first. */
-function without(units: Int32Array, taken: Int32Array): Int32Array {
+export function without(units: Int32Array, taken: Int32Array): Int32Array {
   let next = 0;
   return unitsWhere(units, (i) => {
     if (units[i] !== taken[next]) return true;

@@ -6,7 +6,7 @@ import type { RequestOptions } from '../store/store.js';
 import type { BoundColumn, BoundExpression, BoundPredicate } from './bind-tree.js';
 import { columnsOf } from './bind-tree.js';
 import { bounds, type ColumnBounds } from './prune-bounds.js';
-import { type Knowledge, MAY_BE_TRUE, mayBeTrue, outcomeSets, unitsWhere } from './prune-sets.js';
+import { type Knowledge, MAY_BE_TRUE, mayBeTrue, outcomeSets, unitsWhere, without } from './prune-sets.js';
 
 /** The part of a state that decides which files a predicate is about. */
 export type PruneState = Pick<State, 'metadata' | 'schema'> &
@@ -154,11 +154,12 @@ function evidenceOf(
 }
 
 function split(bound: BoundPredicate, ids: Int32Array, known: Knowledge): ClassifiedFiles {
-  const sets = outcomeSets(bound.root, ids, known);
+  const kept = mayBeTrue(bound.root, ids, known);
+  const sets = outcomeSets(bound.root, kept, known);
   return {
-    all: unitsWhere(ids, (i) => sets[i] === MAY_BE_TRUE),
-    some: unitsWhere(ids, (i) => (sets[i]! & MAY_BE_TRUE) !== 0 && sets[i] !== MAY_BE_TRUE),
-    none: unitsWhere(ids, (i) => (sets[i]! & MAY_BE_TRUE) === 0),
+    all: unitsWhere(kept, (i) => sets[i] === MAY_BE_TRUE),
+    some: unitsWhere(kept, (i) => sets[i] !== MAY_BE_TRUE),
+    none: without(ids, kept),
   };
 }
 
