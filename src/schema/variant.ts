@@ -1,201 +1,240 @@
+import { TableError } from '../errors.js';
 import { dateText, timestampText } from './calendar-text.js';
 import { decimalText, doubleText, floatText } from './number-text.js';
 
-/** How deep the values of a variant may nest. */
+/** Values nested deeper than this are refused: the reader is recursive. */
 const MAX_DEPTH = 500;
 
-const UTF8 = new TextDecoder();
-
 /**
- * The JSON text of a variant (Parquet: Variant Binary Encoding), as Spark's `to_json` writes it: decimals without trailing zeros, dates and times as
- * strings, binary as base64. Throws `RangeError` for bytes that are none.
+ * The JSON text of a variant as Spark's `to_json` writes it (Parquet: Variant Binary Encoding): members in the order of the object, numbers without trailing
+ * zeros of decimals, dates and timestamps as quoted text in UTC, binary in base64, NaN and infinities quoted.
+ * Errors: `CORRUPT_DATA_FILE` for bytes that are no variant, in time and space bounded by their length.
  */
 export function variantText(metadata: Uint8Array, value: Uint8Array): string {
-  return valueText(new Reader(value), 0, readNames(metadata), 0);
+  const names = readNames(metadata);
+  return new VariantReader(value, names).text();
 }
 
-/** Little-endian numbers, read within bounds. */
-class Reader {
-  readonly bytes: Uint8Array;
-  readonly #view: DataView;
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
-
-  unsigned(at: number, width: number): number {
-    if (at + width > this.bytes.length) throw new RangeError('variant past the end of its bytes');
-    let value = 0;
-    for (let i = width - 1; i >= 0; i--) value = value * 256 + this.bytes[at + i]!;
-    return value;
-  }
-
-  signed(at: number, width: 1 | 2 | 4): number {
-    const value = this.unsigned(at, width);
-    return value >= 2 ** (8 * width - 1) ? value - 2 ** (8 * width) : value;
-  }
-
-  long(at: number): bigint {
-    return this.#view.getBigInt64(at, true);
-  }
-
-  long128(at: number): bigint {
-    return (this.#view.getBigInt64(at + 8, true) << 64n) | this.#view.getBigUint64(at, true);
-  }
-
-  float(at: number): number {
-    return this.#view.getFloat32(at, true);
-  }
-
-  double(at: number): number {
-    return this.#view.getFloat64(at, true);
-  }
-
-  slice(at: number, length: number): Uint8Array {
-    if (at + length > this.bytes.length) throw new RangeError('variant past the end of its bytes');
-    return this.bytes.subarray(at, at + length);
-  }
-
-  text(at: number, length: number): string {
-    return UTF8.decode(this.slice(at, length));
-  }
-}
-
-/** The dictionary of field names. */
-function readNames(metadata: Uint8Array): string[] {
-  const reader = new Reader(metadata);
-  const header = reader.unsigned(0, 1);
-  if ((header & 15) !== 1) throw new RangeError(`variant metadata of version ${header & 15}`);
-  const width = (header >> 6) + 1;
-  const size = reader.unsigned(1, width);
-  if (size > metadata.length) throw new RangeError('variant with more names than bytes');
-  const start = 1 + width * (size + 2);
-  return Array.from({ length: size }, (_, i) => {
-    const from = reader.unsigned(1 + width * (i + 1), width);
-    const to = reader.unsigned(1 + width * (i + 2), width);
-    if (to < from) throw new RangeError('variant names out of order');
-    return reader.text(start + from, to - from);
+/** The dictionary of member names. */
+function readNames(metadata: Uint8Array): readonly string[] {
+  const header = metadata[0];
+  if (header === undefined || (header & 15) !== 1)
+    throw corrupt(`its metadata is of version ${header === undefined ? 'none' : header & 15}`);
+  const size = (header >> 6) + 1;
+  const count = unsigned(metadata, 1, size);
+  const start = 1 + size * (count + 2);
+  if (start > metadata.length) throw corrupt('its dictionary is longer than its metadata');
+  return Array.from({ length: count }, (_, i) => {
+    const from = start + unsigned(metadata, 1 + size * (i + 1), size);
+    const to = start + unsigned(metadata, 1 + size * (i + 2), size);
+    return utf8(metadata, from, to);
   });
 }
 
-function valueText(reader: Reader, at: number, names: readonly string[], depth: number): string {
-  if (depth > MAX_DEPTH) throw new RangeError('variant nested too deeply');
-  const first = reader.unsigned(at, 1);
-  const header = first >> 2;
-  switch (first & 3) {
-    case 0:
-      return primitiveText(reader, header, at + 1);
-    case 1:
-      return JSON.stringify(reader.text(at + 1, header));
-    case 2:
-      return objectText(reader, at, header, names, depth);
-    default:
-      return arrayText(reader, at, header, names, depth);
+function unsigned(bytes: Uint8Array, at: number, size: number): number {
+  if (at + size > bytes.length) throw corrupt('it ends too early');
+  let value = 0;
+  for (let i = size - 1; i >= 0; i--) value = value * 256 + bytes[at + i]!;
+  return value;
+}
+
+function utf8(bytes: Uint8Array, from: number, to: number): string {
+  if (from > to || to > bytes.length) throw corrupt('a string reaches over its end');
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('utf8');
+}
+
+function corrupt(what: string): TableError {
+  return new TableError('CORRUPT_DATA_FILE', `A variant value cannot be read: ${what}.`, { what });
+}
+
+/** Reads one value and those inside it. */
+class VariantReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #names: readonly string[];
+  /** Each value takes a byte of its own, so more values than bytes mean that they overlap, which could go on for ever. */
+  #left: number;
+
+  constructor(bytes: Uint8Array, names: readonly string[]) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#names = names;
+    this.#left = bytes.length;
+  }
+
+  text(): string {
+    return this.#value(0, 0);
+  }
+
+  #value(at: number, depth: number): string {
+    if (depth > MAX_DEPTH) throw corrupt(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (--this.#left < 0) throw corrupt('its values overlap');
+    const first = this.#bytes[at];
+    if (first === undefined) throw corrupt('it ends too early');
+    const header = first >> 2;
+    switch (first & 3) {
+      case 0:
+        return this.#primitive(header, at + 1);
+      case 1:
+        return JSON.stringify(utf8(this.#bytes, at + 1, at + 1 + header));
+      case 2:
+        return this.#object(header, at + 1, depth);
+      default:
+        return this.#array(header, at + 1, depth);
+    }
+  }
+
+  #object(header: number, at: number, depth: number): string {
+    const offsetSize = (header & 3) + 1;
+    const idSize = ((header >> 2) & 3) + 1;
+    const countSize = header & 16 ? 4 : 1;
+    const count = unsigned(this.#bytes, at, countSize);
+    const ids = at + countSize;
+    const offsets = ids + count * idSize;
+    const values = offsets + (count + 1) * offsetSize;
+    this.#reaches(values);
+    const members: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const name = this.#names[unsigned(this.#bytes, ids + i * idSize, idSize)];
+      if (name === undefined) throw corrupt('it has a member that its dictionary does not name');
+      const value = this.#value(
+        values + unsigned(this.#bytes, offsets + i * offsetSize, offsetSize),
+        depth + 1,
+      );
+      members.push(`${JSON.stringify(name)}:${value}`);
+    }
+    return `{${members.join(',')}}`;
+  }
+
+  #array(header: number, at: number, depth: number): string {
+    const offsetSize = (header & 3) + 1;
+    const countSize = header & 4 ? 4 : 1;
+    const count = unsigned(this.#bytes, at, countSize);
+    const offsets = at + countSize;
+    const values = offsets + (count + 1) * offsetSize;
+    this.#reaches(values);
+    const elements: string[] = [];
+    for (let i = 0; i < count; i++) {
+      elements.push(
+        this.#value(values + unsigned(this.#bytes, offsets + i * offsetSize, offsetSize), depth + 1),
+      );
+    }
+    return `[${elements.join(',')}]`;
+  }
+
+  #reaches(end: number): void {
+    if (end > this.#bytes.length) throw corrupt('it has fewer bytes than elements');
+  }
+
+  #primitive(id: number, at: number): string {
+    const view = this.#view;
+    this.#reaches(at + (SIZES[id] ?? 0));
+    switch (id) {
+      case 0:
+        return 'null';
+      case 1:
+        return 'true';
+      case 2:
+        return 'false';
+      case 3:
+        return String(view.getInt8(at));
+      case 4:
+        return String(view.getInt16(at, true));
+      case 5:
+        return String(view.getInt32(at, true));
+      case 6:
+        return String(view.getBigInt64(at, true));
+      case 7:
+        return floating(view.getFloat64(at, true), doubleText);
+      case 8:
+        return decimal(BigInt(view.getInt32(at + 1, true)), view.getUint8(at));
+      case 9:
+        return decimal(view.getBigInt64(at + 1, true), view.getUint8(at));
+      case 10:
+        return decimal(
+          (view.getBigInt64(at + 9, true) << 64n) | view.getBigUint64(at + 1, true),
+          view.getUint8(at),
+        );
+      case 11:
+        return `"${dateText(view.getInt32(at, true))}"`;
+      case 12:
+        return `"${trimmed(view.getBigInt64(at, true))}+00:00"`;
+      case 13:
+        return `"${trimmed(view.getBigInt64(at, true))}"`;
+      case 14:
+        return floating(view.getFloat32(at, true), floatText);
+      case 15:
+        return `"${this.#sized(at).toString('base64')}"`;
+      case 16:
+        return JSON.stringify(this.#sized(at).toString('utf8'));
+      case 17:
+        return `"${trimmed(view.getBigInt64(at, true)).slice('1970-01-01 '.length)}"`;
+      case 18:
+        return `"${nanos(view.getBigInt64(at, true))}+00:00"`;
+      case 19:
+        return `"${nanos(view.getBigInt64(at, true))}"`;
+      case 20:
+        return `"${uuid(this.#bytes.subarray(at, at + 16))}"`;
+      default:
+        throw corrupt(`it has the primitive type ${id}, which is unknown`);
+    }
+  }
+
+  /** Bytes behind a length of four bytes. */
+  #sized(at: number): Buffer {
+    const length = unsigned(this.#bytes, at, 4);
+    this.#reaches(at + 4 + length);
+    return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + at + 4, length);
   }
 }
 
-function objectText(
-  reader: Reader,
-  at: number,
-  header: number,
-  names: readonly string[],
-  depth: number,
-): string {
-  const offsetWidth = (header & 3) + 1;
-  const idWidth = ((header >> 2) & 3) + 1;
-  const sizeWidth = (header >> 4) & 1 ? 4 : 1;
-  const size = reader.unsigned(at + 1, sizeWidth);
-  const ids = at + 1 + sizeWidth;
-  const offsets = ids + size * idWidth;
-  const values = offsets + (size + 1) * offsetWidth;
-  if (values > reader.bytes.length) throw new RangeError('variant past the end of its bytes');
-  const members: string[] = [];
-  for (let i = 0; i < size; i++) {
-    const name = names[reader.unsigned(ids + i * idWidth, idWidth)];
-    if (name === undefined) throw new RangeError('variant field without a name');
-    const from = values + reader.unsigned(offsets + i * offsetWidth, offsetWidth);
-    members.push(`${JSON.stringify(name)}:${valueText(reader, from, names, depth + 1)}`);
-  }
-  return `{${members.join(',')}}`;
+/** Bytes of each primitive type that has a fixed number of them. */
+const SIZES: Readonly<Record<number, number>> = {
+  3: 1,
+  4: 2,
+  5: 4,
+  6: 8,
+  7: 8,
+  8: 5,
+  9: 9,
+  10: 17,
+  11: 4,
+  12: 8,
+  13: 8,
+  14: 4,
+  17: 8,
+  18: 8,
+  19: 8,
+  20: 16,
+};
+
+function floating(value: number, text: (value: number) => string): string {
+  return Number.isFinite(value) ? text(value) : `"${value}"`;
 }
 
-function arrayText(
-  reader: Reader,
-  at: number,
-  header: number,
-  names: readonly string[],
-  depth: number,
-): string {
-  const offsetWidth = (header & 3) + 1;
-  const sizeWidth = (header >> 2) & 1 ? 4 : 1;
-  const size = reader.unsigned(at + 1, sizeWidth);
-  const offsets = at + 1 + sizeWidth;
-  const values = offsets + (size + 1) * offsetWidth;
-  if (values > reader.bytes.length) throw new RangeError('variant past the end of its bytes');
-  const elements: string[] = [];
-  for (let i = 0; i < size; i++) {
-    const from = values + reader.unsigned(offsets + i * offsetWidth, offsetWidth);
-    elements.push(valueText(reader, from, names, depth + 1));
-  }
-  return `[${elements.join(',')}]`;
-}
-
-function primitiveText(reader: Reader, type: number, at: number): string {
-  switch (type) {
-    case 0:
-      return 'null';
-    case 1:
-      return 'true';
-    case 2:
-      return 'false';
-    case 3:
-      return String(reader.signed(at, 1));
-    case 4:
-      return String(reader.signed(at, 2));
-    case 5:
-      return String(reader.signed(at, 4));
-    case 6:
-      return String(reader.long(at));
-    case 7:
-      return doubleText(reader.double(at));
-    case 8:
-      return shortDecimal(BigInt(reader.signed(at + 1, 4)), reader.unsigned(at, 1));
-    case 9:
-      return shortDecimal(reader.long(at + 1), reader.unsigned(at, 1));
-    case 10:
-      return shortDecimal(reader.long128(at + 1), reader.unsigned(at, 1));
-    case 11:
-      return `"${dateText(reader.signed(at, 4))}"`;
-    case 12:
-      return `"${timeText(reader.long(at))}+00:00"`;
-    case 13:
-      return `"${timeText(reader.long(at))}"`;
-    case 14:
-      return floatText(reader.float(at));
-    case 15:
-      return `"${Buffer.from(reader.slice(at + 4, reader.unsigned(at, 4))).toString('base64')}"`;
-    case 16:
-      return JSON.stringify(reader.text(at + 4, reader.unsigned(at, 4)));
-    case 20:
-      return `"${uuidText(reader.slice(at, 16))}"`;
-    default:
-      throw new RangeError(`variant of the unknown type ${type}`);
-  }
-}
-
-function shortDecimal(unscaled: bigint, scale: number): string {
+function decimal(unscaled: bigint, scale: number): string {
+  if (scale > 38) throw corrupt(`it has a decimal of scale ${scale}`);
   const text = decimalText(unscaled, scale);
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return scale === 0 ? text : text.replace(/\.?0+$/, '');
 }
 
-function timeText(micros: bigint): string {
-  const text = timestampText(micros, ' ', 'needed');
-  return text.includes('.') ? text.replace(/0+$/, '') : text;
+/** A timestamp without the zeros at the end of its fraction. */
+function trimmed(micros: bigint): string {
+  return timestampText(micros, ' ', 'needed')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
 }
 
-function uuidText(bytes: Uint8Array): string {
-  return Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+function nanos(value: bigint): string {
+  const below = ((value % 1000n) + 1000n) % 1000n;
+  if (below === 0n) return trimmed(value / 1000n);
+  return `${timestampText((value - below) / 1000n, ' ', 'micros')}${String(below).padStart(3, '0')}`.replace(
+    /0+$/,
+    '',
+  );
+}
+
+function uuid(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

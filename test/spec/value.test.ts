@@ -17,6 +17,7 @@ import { parseSchema, serializeSchema } from '../../src/schema/schema-json.js';
 import type { DataType, Datum } from '../../src/schema/types.js';
 import { protocolFor, validateSchema } from '../../src/schema/validate.js';
 import { compareDatum, datumFromJsonToken, datumToStatJson } from '../../src/schema/value.js';
+import { variantText } from '../../src/schema/variant.js';
 import { arrowBatch } from '../support/arrow-columns.js';
 
 async function cases<T>(name: string): Promise<(T & { name: string })[]> {
@@ -212,6 +213,22 @@ describe('arrow', async () => {
     expect(read(conformed)).toEqual(expected);
     expect(conformBatch(conformed, schema)).toBe(conformed);
     expect(read(conformBatch(batch.slice(1), schema, { naive: c.naive }))).toEqual(expected.slice(1));
+  });
+});
+
+interface VariantCase {
+  metadata: string;
+  value: string;
+  json?: string;
+  refused?: string;
+}
+
+describe('variants', async () => {
+  test.each(await cases<VariantCase>('variants'))('$name', (c) => {
+    const [metadata, value] = [c.metadata, c.value].map((hex) => new Uint8Array(Buffer.from(hex, 'hex')));
+    const read = () => variantText(metadata!, value!);
+    if (c.refused !== undefined) expectRefusal(read, c.refused);
+    else expect(read()).toBe(c.json);
   });
 });
 
