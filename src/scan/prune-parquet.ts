@@ -1,19 +1,9 @@
-import type { Leaf } from '../parquet/flat/footer.js';
+import type { Footer, Leaf, RawStatistics } from '../parquet/flat/footer.js';
 import type { Datum } from '../schema/types.js';
 import type { BoundColumn, BoundPredicate } from './bind-tree.js';
 import { boundsOf, type ColumnBounds } from './prune-bounds.js';
 import { decodeBound } from './prune-parquet-values.js';
 import { type Knowledge, mayBeTrue } from './prune-sets.js';
-
-/** Statistics of a column chunk, or of a page, as the file has them: undecoded. */
-export interface RawStatistics {
-  /** `min_value` and `max_value`, or `min` and `max` of old files with `legacy`. */
-  readonly min?: Uint8Array | undefined;
-  readonly max?: Uint8Array | undefined;
-  readonly nullCount?: number | undefined;
-  /** They come from the deprecated fields, whose order is only right for signed numbers. */
-  readonly legacy?: boolean;
-}
 
 /** A leaf with statistics by unit: row group or page. */
 export interface ColumnStatistics {
@@ -21,23 +11,29 @@ export interface ColumnStatistics {
   readonly statistics: (unit: number) => RawStatistics | undefined;
 }
 
-/** A data file, as far as its row groups are judged. */
-export interface RowGroups {
-  /** Rows of each row group. */
-  readonly rows: readonly number[];
-  /** Undefined for a column that is not in the file or has no statistics. */
-  readonly column: (column: BoundColumn) => ColumnStatistics | undefined;
+/** Where the columns of a predicate are in a data file. */
+export interface FileColumns {
+  /** The leaf of a column; undefined for one that the file lacks or that is no leaf. */
+  readonly leaf: (column: BoundColumn) => Leaf | undefined;
   /** The value of a column that is one in the whole file: a partition value, NULL for a column that the file lacks; else undefined. */
   readonly constant: (column: BoundColumn) => Datum | undefined;
 }
 
 /** The row groups, ascending, that may hold a row for which the predicate is TRUE. INT96, unsigned and unordered statistics say nothing. */
-export function pruneRowGroups(bound: BoundPredicate, groups: RowGroups): Int32Array {
-  const units = Int32Array.from(groups.rows, (_, i) => i);
+export function pruneRowGroups(
+  bound: BoundPredicate,
+  footer: Pick<Footer, 'rowGroups'>,
+  columns: FileColumns,
+): Int32Array {
+  const units = Int32Array.from(footer.rowGroups, (_, i) => i);
+  const column = (each: BoundColumn): ColumnStatistics | undefined => {
+    const leaf = columns.leaf(each);
+    return leaf && { leaf, statistics: (group) => footer.rowGroups[group]?.chunks[leaf.index]?.statistics };
+  };
   return mayBeTrue(
     bound.root,
     units,
-    knowledge(groups.constant, groups.column, (group) => groups.rows[group]),
+    knowledge(columns.constant, column, (group) => footer.rowGroups[group]?.rows),
   );
 }
 
@@ -61,7 +57,7 @@ export function pruneRows(
   bound: BoundPredicate,
   rows: number,
   pagesOf: (column: BoundColumn) => PageStatistics | undefined,
-  constant: RowGroups['constant'],
+  constant: FileColumns['constant'],
 ): RowRange[] {
   const pages = new Map(bound.columns.map((column) => [column.key, pagesOf(column)]));
   const starts = new Set([0]);
@@ -104,7 +100,7 @@ function joined(ranges: readonly RowRange[]): RowRange[] {
 }
 
 function knowledge(
-  constant: RowGroups['constant'],
+  constant: FileColumns['constant'],
   column: (column: BoundColumn) => ColumnStatistics | undefined,
   rows: (unit: number) => number | undefined,
 ): Knowledge {

@@ -54,6 +54,17 @@ export interface ChunkMeta {
   readonly start: number;
   readonly length: number;
   readonly uncompressed: number;
+  readonly statistics: RawStatistics | undefined;
+}
+
+/** Statistics as the file has them: undecoded, and only as good as their writer. */
+export interface RawStatistics {
+  /** `min_value` and `max_value`, or `min` and `max` of old files with `legacy`. */
+  readonly min?: Uint8Array | undefined;
+  readonly max?: Uint8Array | undefined;
+  readonly nullCount?: number | undefined;
+  /** They come from the deprecated fields, whose order is only right for signed numbers. */
+  readonly legacy?: boolean;
 }
 
 export interface RowGroupMeta {
@@ -266,6 +277,7 @@ function readChunk(reader: ThriftReader, kinds: number[], fileSize: number): Chu
   let length = 0;
   let dataOffset = 0;
   let dictionaryOffset = 0;
+  let statistics: RawStatistics | undefined;
   reader.struct((id, type) => {
     if (id === 1) throw unsupported('column chunk in another file');
     if (id !== 3 || type !== THRIFT.struct) return reader.skip(type);
@@ -277,6 +289,7 @@ function readChunk(reader: ThriftReader, kinds: number[], fileSize: number): Chu
       else if (field === 7) length = reader.integer();
       else if (field === 9) dataOffset = reader.integer();
       else if (field === 11) dictionaryOffset = reader.integer();
+      else if (field === 12 && fieldType === THRIFT.struct) statistics = readStatistics(reader);
       else reader.skip(fieldType);
     });
   });
@@ -284,7 +297,23 @@ function readChunk(reader: ThriftReader, kinds: number[], fileSize: number): Chu
   if (start < 0 || length < 0 || values < 0 || start + length > fileSize)
     throw corrupt('a column chunk lies outside the file');
   kinds.push(kind);
-  return { codec, values, start, length, uncompressed };
+  return { codec, values, start, length, uncompressed, statistics };
+}
+
+function readStatistics(reader: ThriftReader): RawStatistics {
+  let nullCount: number | undefined;
+  const old: { min?: Uint8Array; max?: Uint8Array } = {};
+  const ordered: { min?: Uint8Array; max?: Uint8Array } = {};
+  reader.struct((id, type) => {
+    if (id === 1 && type === THRIFT.binary) old.max = reader.binary().slice();
+    else if (id === 2 && type === THRIFT.binary) old.min = reader.binary().slice();
+    else if (id === 3) nullCount = reader.integer();
+    else if (id === 5 && type === THRIFT.binary) ordered.max = reader.binary().slice();
+    else if (id === 6 && type === THRIFT.binary) ordered.min = reader.binary().slice();
+    else reader.skip(type);
+  });
+  const legacy = ordered.min === undefined && ordered.max === undefined;
+  return { ...(legacy ? old : ordered), nullCount, legacy };
 }
 
 function buildNode(
