@@ -76,7 +76,7 @@ class VariantReader {
       case 0:
         return this.#primitive(header, at + 1);
       case 1:
-        return JSON.stringify(utf8(this.#bytes, at + 1, at + 1 + header));
+        return quoted(utf8(this.#bytes, at + 1, at + 1 + header));
       case 2:
         return this.#object(header, at + 1, depth);
       default:
@@ -101,7 +101,7 @@ class VariantReader {
         values + unsigned(this.#bytes, offsets + i * offsetSize, offsetSize),
         depth + 1,
       );
-      members.push(`${JSON.stringify(name)}:${value}`);
+      members.push(`${quoted(name)}:${value}`);
     }
     return `{${members.join(',')}}`;
   }
@@ -166,7 +166,7 @@ class VariantReader {
       case 15:
         return `"${this.#sized(at).toString('base64')}"`;
       case 16:
-        return JSON.stringify(this.#sized(at).toString('utf8'));
+        return quoted(this.#sized(at).toString('utf8'));
       case 17:
         return `"${trimmed(view.getBigInt64(at, true)).slice('1970-01-01 '.length)}"`;
       case 18:
@@ -207,6 +207,16 @@ const SIZES: Readonly<Record<number, number>> = {
   19: 8,
   20: 16,
 };
+
+/** A JSON string with control characters as Spark writes them: `\u001F`, hexadecimal digits in upper case. */
+function quoted(text: string): string {
+  const json = JSON.stringify(text);
+  return json.includes('\\u')
+    ? json.replace(/\\(?:\\|u(00..))/g, (whole, code?: string) =>
+        code === undefined ? whole : `\\u${code.toUpperCase()}`,
+      )
+    : json;
+}
 
 function floating(value: number, text: (value: number) => string): string {
   return Number.isFinite(value) ? text(value) : `"${value}"`;
