@@ -90,29 +90,29 @@ function presentRows(column: FlatColumn, level: number): Int32Array {
   return rows.slice(0, count);
 }
 
+/**
+ * Finds the entries and values of the wanted rows. They are all the rows in which the group is there, so elsewhere each row has one entry and no value, and
+ * only the wanted ones are looked at.
+ */
 function locate(column: FlatColumn, rows: Int32Array): Located {
   const { definition, repetition, leaf } = column;
   const entries = new Int32Array(rows.length);
   const ends = new Int32Array(rows.length);
   const places = new Int32Array(rows.length);
-  let row = -1;
   let place = 0;
-  let next = 0;
-  let open = -1;
-  for (let entry = 0; entry < column.entries; entry++) {
-    if (repetition === undefined || repetition[entry] === 0) {
-      row++;
-      if (open >= 0) ends[open] = entry;
-      open = -1;
-      if (rows[next] === row) {
-        open = next++;
-        entries[open] = entry;
-        places[open] = place;
-      }
-    }
-    if (definition === undefined || definition[entry] === leaf.maxDefinition) place++;
+  let entry = 0;
+  let row = 0;
+  for (let index = 0; index < rows.length; index++) {
+    entry += (rows[index] as number) - row;
+    entries[index] = entry;
+    places[index] = place;
+    do {
+      if (definition === undefined || definition[entry] === leaf.maxDefinition) place++;
+      entry++;
+    } while (repetition !== undefined && entry < column.entries && repetition[entry] !== 0);
+    ends[index] = entry;
+    row = (rows[index] as number) + 1;
   }
-  if (open >= 0) ends[open] = column.entries;
   return { column, entries, ends, places };
 }
 

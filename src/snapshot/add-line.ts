@@ -20,6 +20,8 @@ export interface FileLine {
   vectorEnd: number;
   statsStart: number;
   statsEnd: number;
+  /** Where the line's last brace ends. */
+  end: number;
   /** The line has members beside those above and `dataChange`. */
   extra: boolean;
 }
@@ -38,6 +40,7 @@ export function emptyFileLine(): FileLine {
     vectorEnd: -1,
     statsStart: -1,
     statsEnd: -1,
+    end: -1,
     extra: false,
   };
 }
@@ -48,6 +51,7 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
+const NEWLINE = 0x0a;
 /** The first letter of `null`, which no other value starts with. */
 const NULL = 0x6e;
 const MAX_DIGITS = 15;
@@ -56,7 +60,7 @@ const MAX_DIGITS = 15;
 let at = 0;
 
 /**
- * Scans the file action whose object opens right before `start`, up to the end of its line. False for anything out of the ordinary (blanks, numbers with a sign
+ * Scans the file action whose object opens right before `start`; `bytes` may go on after its line, until `end`. False for anything out of the ordinary (blanks, numbers with a sign
  * or an exponent, a torn line, other members beside the action): the caller then parses the line whole, which decides what is wrong with it, if anything.
  */
 export function scanFileLine(bytes: Uint8Array, start: number, end: number, line: FileLine): boolean {
@@ -85,7 +89,8 @@ export function scanFileLine(bytes: Uint8Array, start: number, end: number, line
         } else if (!skipOther(bytes, end, line)) return false;
         break;
       case 5:
-        if (!skip(bytes, end)) return false;
+        if (first === QUOTE && bytes[at + 1] === OPEN ? !skipObjectText(bytes, end) : !skip(bytes, end))
+          return false;
         if (is(bytes, nameStart, STATS)) {
           if (first === QUOTE) {
             line.statsStart = valueStart + 1;
@@ -129,8 +134,17 @@ export function scanFileLine(bytes: Uint8Array, start: number, end: number, line
     }
     const next = bytes[at++];
     if (next === COMMA) continue;
-    return next === CLOSE && bytes[at] === CLOSE && at + 1 === end && line.pathStart >= 0;
+    line.end = at + 1;
+    return next === CLOSE && bytes[at] === CLOSE && isLineEnd(bytes, at + 1, end) && line.pathStart >= 0;
   }
+}
+
+function isLineEnd(bytes: Uint8Array, at: number, end: number): boolean {
+  return (
+    at === end ||
+    bytes[at] === NEWLINE ||
+    (bytes[at] === 0x0d && (at + 1 === end || bytes[at + 1] === NEWLINE))
+  );
 }
 
 function ascii(text: string): Uint8Array {
@@ -225,9 +239,36 @@ function skipString(bytes: Uint8Array, end: number): boolean {
       at = i + 1;
       return true;
     }
+    if (byte === NEWLINE) return false;
     i += byte === BACKSLASH ? 2 : 1;
   }
   return false;
+}
+
+const OBJECT_END = Buffer.from('}"', 'latin1');
+let searched: Buffer = OBJECT_END;
+
+/**
+ * Passes over a string that holds a JSON object. Quotes within a string follow a backslash, so the first one that follows a brace ends it; the search
+ * for both is native, and statistics are most of the bytes of a log.
+ */
+function skipObjectText(bytes: Uint8Array, end: number): boolean {
+  if (
+    searched.buffer !== bytes.buffer ||
+    searched.byteOffset !== bytes.byteOffset ||
+    searched.length !== bytes.length
+  ) {
+    searched = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+  const found = searched.indexOf(OBJECT_END, at + 2);
+  if (found < 0 || found + 2 > end) return skipString(bytes, end);
+  at = found + 2;
+  return true;
+}
+
+/** Forgets the bytes searched last, which would otherwise live until the next search. */
+export function endScan(): void {
+  searched = OBJECT_END;
 }
 
 /**

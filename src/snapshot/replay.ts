@@ -2,9 +2,8 @@ import { TableError } from '../errors.js';
 import { emptyCommit, type LogLocation, parseActionLine, serializeActions } from '../log/action-lines.js';
 import type { Action, AddAction, RemoveAction } from '../log/actions.js';
 import { assertPathLength, LOG_LIMITS, lineTooLong } from '../log/limits.js';
-import { ADD_LINE, REMOVE_LINE, scanActionSpans } from '../log/scan-lines.js';
 import { decodeUtf8, encodeUtf8, hashBytes } from '../parquet/flat/byte-text.js';
-import { emptyFileLine, scanFileLine } from './add-line.js';
+import { emptyFileLine, endScan, scanFileLine } from './add-line.js';
 import { hasBit } from './bits.js';
 import type { FileBlock } from './block.js';
 import { BlockFileSet, type FileParts } from './files.js';
@@ -21,10 +20,14 @@ interface RemovedKey {
   readonly vector: string | undefined;
 }
 
-const ADD_OPEN = '{"add":'.length + 1;
-const REMOVE_OPEN = '{"remove":'.length + 1;
-/** `{"cdc":{`: lines that say nothing about live files, of which a commit may have very many. */
-const CDC_OPEN = encodeUtf8('{"cdc":{');
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
+const ADD = encodeUtf8('{"add":{');
+const REMOVE = encodeUtf8('{"remove":{');
+/** Lines that say nothing about live files, of which a commit may have very many. */
+const CDC = encodeUtf8('{"cdc":{');
+/** Room is made for one add in this many bytes of a commit before it is scanned. */
+const ROOM_BYTES = 512;
 /** A tail with fewer rows than this is never worth rewriting. */
 const COMPACT_FROM = 4096;
 
@@ -84,31 +87,44 @@ export class Replay {
    * Throws `CORRUPT_LOG` and `LIMIT_EXCEEDED`, with the file's name; the replay is of no use then.
    */
   commit(bytes: Uint8Array, where: LogLocation, onAction: (action: Action) => void): void {
-    const lines = scanActionSpans(bytes);
-    if (lines.count === 0) throw emptyCommit(where);
     const tail = this.#tail;
     const first = tail.count;
     const removed: RemovedKey[] = [];
     const own = tail.buffers.length;
     tail.buffers.push(bytes);
-    tail.reserve(lines.count);
-    for (let i = 0; i < lines.count; i++) {
-      const start = lines.starts[i] as number;
-      const end = lines.ends[i] as number;
-      const kind = lines.kinds[i];
-      if (end - start > LOG_LIMITS.lineBytes) throw lineTooLong(where.file);
-      if (kind === ADD_LINE && scanFileLine(bytes, start + ADD_OPEN, end, this.#line)) {
-        this.#checkPath(where);
-        tail.push(bytes, start, end, this.#line);
-      } else if (kind === REMOVE_LINE && scanFileLine(bytes, start + REMOVE_OPEN, end, this.#line)) {
-        this.#checkPath(where);
+    tail.reserve(Math.ceil(bytes.length / ROOM_BYTES));
+    const { length } = bytes;
+    let at = startsWith(bytes, 0, BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+    let lines = 0;
+    for (; at < length; lines++) {
+      while (at < length && (bytes[at] as number) <= 0x20) at++;
+      if (at === length) break;
+      const start = at;
+      const line = this.#line;
+      if (startsWith(bytes, start, ADD) && scanFileLine(bytes, start + ADD.length, length, line)) {
+        at = line.end;
+        this.#check(start, where);
+        tail.push(bytes, start, at, line);
+      } else if (
+        startsWith(bytes, start, REMOVE) &&
+        scanFileLine(bytes, start + REMOVE.length, length, line)
+      ) {
+        at = line.end;
+        this.#check(start, where);
         removed.push(this.#removedKey(bytes));
-        tail.pushRemoval(start, end);
-      } else if (!isPlainCdc(bytes, start, end)) {
+        tail.pushRemoval(start, at);
+      } else {
+        const newline = bytes.indexOf(NEWLINE, start);
+        at = newline < 0 ? length : newline;
+        let end = at;
+        while ((bytes[end - 1] as number) <= 0x20) end--;
+        if (isPlainCdc(bytes, start, end)) continue;
         this.#parsed(bytes, start, end, where, removed, onAction);
         if (tail.buffers.length - 1 !== own) tail.buffers.push(bytes);
       }
     }
+    endScan();
+    if (lines === 0) throw emptyCommit(where);
     this.#reconcile(first, removed);
   }
 
@@ -138,7 +154,7 @@ export class Replay {
     const end = written.length - 1;
     this.#tail.buffers.push(written);
     const isAdd = 'add' in action;
-    if (!scanFileLine(written, isAdd ? ADD_OPEN : REMOVE_OPEN, end, this.#line)) {
+    if (!scanFileLine(written, (isAdd ? ADD : REMOVE).length, end, this.#line)) {
       throw new TableError(
         'CORRUPT_LOG',
         `${where.file} (version ${where.version}) has a file action with a size or time that no file has.`,
@@ -153,10 +169,11 @@ export class Replay {
     }
   }
 
-  #checkPath(where: LogLocation): void {
-    const { pathStart, pathEnd } = this.#line;
+  #check(start: number, where: LogLocation): void {
+    const { pathStart, pathEnd, end } = this.#line;
     if (pathEnd - pathStart > LOG_LIMITS.pathLength)
       assertPathLength('x'.repeat(pathEnd - pathStart), where.file);
+    if (end - start > LOG_LIMITS.lineBytes) throw lineTooLong(where.file);
   }
 
   #removedKey(bytes: Uint8Array): RemovedKey {
@@ -269,7 +286,7 @@ export class Replay {
       if (hasBit(this.#deadTail, row)) continue;
       const { bytes, start, end } = old.line(row);
       const line = copy(bytes, start, end);
-      scanFileLine(line, ADD_OPEN, line.length, this.#line);
+      scanFileLine(line, ADD.length, line.length, this.#line);
       tail.index(tail.push(line, 0, line.length, this.#line));
     }
     for (let i = 0; i < old.removalCount; i++) {
@@ -286,7 +303,10 @@ export class Replay {
 }
 
 function isPlainCdc(bytes: Uint8Array, start: number, end: number): boolean {
-  if (bytes[end - 1] !== 0x7d || bytes[end - 2] !== 0x7d || end - start < CDC_OPEN.length) return false;
-  for (let i = 0; i < CDC_OPEN.length; i++) if (bytes[start + i] !== CDC_OPEN[i]) return false;
+  return bytes[end - 1] === 0x7d && bytes[end - 2] === 0x7d && startsWith(bytes, start, CDC);
+}
+
+function startsWith(bytes: Uint8Array, start: number, word: Uint8Array): boolean {
+  for (let i = 0; i < word.length; i++) if (bytes[start + i] !== word[i]) return false;
   return true;
 }

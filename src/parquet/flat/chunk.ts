@@ -173,6 +173,6 @@ function widthOf(level: number): number {
 
 function countPresent(definition: Uint8Array, entry: number, count: number, maximum: number): number {
   let present = 0;
-  for (let i = entry, stop = entry + count; i < stop; i++) if (definition[i] === maximum) present++;
+  for (let i = entry, stop = entry + count; i < stop; i++) present += definition[i] === maximum ? 1 : 0;
   return present;
 }
