@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
-import { canonicalLine } from '../../src/cli/canonical.js';
+import { canonicalLines } from '../../src/cli/canonical.js';
 import {
   createRuntime,
   openTable,
@@ -50,7 +50,7 @@ export function sorted(lines: readonly string[]): string[] {
 export async function ownLines(table: Table, version?: number): Promise<string[]> {
   const snapshot = await table.snapshot({ version });
   const lines: string[] = [];
-  for await (const row of snapshot.scan().rows()) lines.push(canonicalLine(row, snapshot.schema));
+  for await (const batch of snapshot.scan().batches()) lines.push(...canonicalLines(batch, snapshot.schema));
   return sorted(lines);
 }
 

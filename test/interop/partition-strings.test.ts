@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTable, parseDdl } from '../../src/index.js';
 import { expectRows, folder, open, rowOf, schemaOf, shared } from './engines.js';
-import { HARD_STRINGS, linesOf } from './values.js';
+import { HARD_STRINGS, linesOf, WRITTEN_BY_OTHERS } from './values.js';
 
 const root = folder();
 const { engines, runtime } = shared();
@@ -38,32 +38,34 @@ describe('partition values that are hard on paths', () => {
     'written by %s are read here, overwritten here and read again',
     async (engine) => {
       const url = join(root, engine);
+      const [lines, again] = [linesOf(WRITTEN_BY_OTHERS), linesOf(WRITTEN_BY_OTHERS, 1000)];
       await engines.ask(`${engine}.write`, {
         url,
         schema: schemaOf(schema),
-        lines: LINES,
+        lines,
         partitionBy: ['c'],
       });
-      await expectRows(url, LINES);
+      await expectRows(url, lines);
       const table = await open(url);
-      const { removed } = await table.overwritePartitions(rows(AGAIN));
-      expect(removed.files).toBe(LINES.length);
-      await expectRows(url, AGAIN);
+      const { removed } = await table.overwritePartitions(rows(again));
+      expect(removed.files).toBe(lines.length);
+      await expectRows(url, again);
     },
   );
 
   it('are overwritten by Spark where they were written here', async () => {
     const url = join(root, 'overwritten');
+    const [lines, again] = [linesOf(WRITTEN_BY_OTHERS), linesOf(WRITTEN_BY_OTHERS, 1000)];
     const table = await createTable(url, { schema, partitionBy: ['c'], runtime });
-    await table.append(rows(LINES));
+    await table.append(rows(lines));
     await engines.ask('spark.write', {
       url,
       schema: schemaOf(schema),
-      lines: AGAIN,
+      lines: again,
       mode: 'overwrite',
       options: { partitionOverwriteMode: 'dynamic' },
     });
-    await expectRows(url, AGAIN);
+    await expectRows(url, again);
   });
 
   it('are kept apart in two columns, NULL beside them', async () => {

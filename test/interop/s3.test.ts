@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, createTable, parseDdl, type Runtime } from '../../src/index.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 import { ownLines, rowOf, schemaOf, shared, sorted } from './engines.js';
-import { HARD_STRINGS, linesOf } from './values.js';
+import { HARD_STRINGS, linesOf, WRITTEN_BY_OTHERS } from './values.js';
 
 const { engines } = shared();
 const schema = parseDdl('id int, c string');
@@ -44,7 +44,7 @@ describe('delta-rs on the same table on S3', () => {
     const read = async () => sorted((await engines.ask('deltars.read', { url, storage })).lines);
     expect(await read()).toEqual(sorted(lines));
 
-    const more = linesOf(HARD_STRINGS, 100);
+    const more = linesOf(WRITTEN_BY_OTHERS, 100);
     await engines.ask('deltars.write', { url, schema: delta, lines: more, storage });
     expect(await ownLines(table)).toEqual(sorted([...lines, ...more]));
 

@@ -108,3 +108,6 @@ export const HARD_STRINGS: readonly string[] = [
   'line\nbreak',
   '\u007f',
 ];
+
+/** Those of them that other engines can write: they take the value out of the folder's name and so turn the marker of NULL into NULL. */
+export const WRITTEN_BY_OTHERS = HARD_STRINGS.filter((value) => value !== '__HIVE_DEFAULT_PARTITION__');

@@ -65,7 +65,7 @@ export interface Operations {
   'deltars.transactionVersion': [{ url: string; appId: string; storage?: Storage }, number | null];
   'spark.read': [{ url: string; version?: number; where?: string }, EngineRead];
   'spark.write': [EngineWrite & { options?: Readonly<Record<string, string>> }, number];
-  'spark.sql': [{ text: string; settings?: Readonly<Record<string, string>> }, EngineRead];
+  'spark.sql': [{ text: string; settings?: Readonly<Record<string, string>> }, readonly JsonObject[]];
   'spark.version': [{ url: string }, number];
   'spark.history': [{ url: string; limit?: number }, readonly JsonObject[]];
   'spark.detail': [{ url: string }, JsonObject];

@@ -63,13 +63,14 @@ def write(url, schema, lines, mode="append", partitionBy=None, options=None) -> 
     return version_of(url)
 
 
-def sql(text, settings=None) -> dict:
+def sql(text, settings=None) -> list[dict]:
+    """The rows that a statement answers, as Spark writes them as JSON: what commands answer does not always fit Arrow."""
     spark = session()
     before = {key: spark.conf.get(key, None) for key in settings or {}}
     for key, value in (settings or {}).items():
         spark.conf.set(key, value)
     try:
-        return answer(spark.sql(text))
+        return [json.loads(line) for line in spark.sql(text).toJSON().collect()]
     finally:
         for key, value in before.items():
             spark.conf.unset(key) if value is None else spark.conf.set(key, value)
@@ -80,12 +81,11 @@ def version_of(url) -> int:
 
 
 def history(url, limit=None) -> list[dict]:
-    frame = session().sql(f"DESCRIBE HISTORY {quote_path(url)}" + (f" LIMIT {limit}" if limit else ""))
-    return [json.loads(line) for line in frame.toJSON().collect()]
+    return sql(f"DESCRIBE HISTORY {quote_path(url)}" + (f" LIMIT {limit}" if limit else ""))
 
 
 def detail(url) -> dict:
-    return json.loads(session().sql(f"DESCRIBE DETAIL {quote_path(url)}").toJSON().collect()[0])
+    return sql(f"DESCRIBE DETAIL {quote_path(url)}")[0]
 
 
 def checkpoint(url) -> None:
