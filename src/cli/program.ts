@@ -1,0 +1,72 @@
+import { Command, Option } from 'commander';
+import { VERSION } from '../version.js';
+import { registerCat } from './cat.js';
+import { registerChanges } from './changes.js';
+import { registerCompletion } from './completion.js';
+import { registerCreate } from './create.js';
+import { registerDoctor } from './doctor.js';
+import { registerExport } from './export.js';
+import { registerFiles } from './files.js';
+import { registerHistory } from './history.js';
+import { registerImport } from './import.js';
+import { registerInfo } from './info.js';
+import { registerLog } from './log.js';
+import type { StoreFlags } from './options.js';
+import { registerPartitions } from './partitions.js';
+import { registerProtocol } from './protocol.js';
+import { registerSchema } from './schema.js';
+import type { Session } from './session.js';
+import type { Terminal } from './terminal.js';
+
+/** How a command is run: with a session that is closed behind it; what `action` gives is the exit code, 0 when nothing. */
+export interface Cli {
+  readonly terminal: Terminal;
+  run(flags: StoreFlags, action: (session: Session) => Promise<number | undefined>): Promise<void>;
+}
+
+/** Adds one command to the program. */
+export type Register = (program: Command, cli: Cli) => void;
+
+const COMMANDS: readonly Register[] = [
+  registerCreate,
+  registerImport,
+  registerInfo,
+  registerSchema,
+  registerHistory,
+  registerFiles,
+  registerPartitions,
+  registerCat,
+  registerExport,
+  registerChanges,
+  registerProtocol,
+  registerLog,
+  registerDoctor,
+  registerCompletion,
+];
+
+/** The whole command line. Nothing heavy is loaded before an action asks for it. */
+export function buildProgram(cli: Cli): Command {
+  const program = new Command('tablectl')
+    .description('Delta tables on S3-compatible object storage or in a local folder.')
+    .addOption(new Option('--version', 'print the version'))
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => cli.terminal.stdout.write(text),
+      writeErr: (text) => cli.terminal.stderr.write(text),
+    })
+    .showHelpAfterError('Run with --help to see the options and examples.')
+    .action((options: { readonly version?: boolean }) => {
+      if (options.version) cli.terminal.stdout.write(`${VERSION}\n`);
+      else program.help({ error: true });
+    });
+  program.addHelpText(
+    'after',
+    `
+A table is s3://bucket/prefix, file:///path or a path.
+Exit codes: 0 done, 1 failed, 2 usage, 4 conflict (safe to run again), 5 a check found something,
+6 refused by a guard, 7 commit state unknown, 130 interrupted.`,
+  );
+  for (const register of COMMANDS) register(program, cli);
+  return program;
+}
