@@ -4,7 +4,7 @@ import type { ColumnData } from '../parquet/column/assemble.js';
 import { toArrowField, toArrowSchema } from '../schema/arrow.js';
 import { parsePartitionValue } from '../schema/partition-value.js';
 import type { StructType } from '../schema/types.js';
-import { bindPredicate } from './bind.js';
+import { type BoundPredicate, bindPredicate } from './bind.js';
 import { compileFilter, selectedRows } from './evaluate.js';
 import type { OpenFile, RowGroup } from './open-file.js';
 import type { PlannedColumn, ScanPlan } from './plan.js';
@@ -13,11 +13,17 @@ import { constantColumn, type Rows, takeRows } from './select.js';
 /** Tells which rows of a batch a predicate keeps. The batch has every column of the plan, under its logical name. */
 export type RowFilter = (batch: RecordBatch) => Rows;
 
-/** The filter of a plan, or undefined where every row is wanted. */
-export function filterOf(plan: ScanPlan): RowFilter | undefined {
+/** The predicate of a plan, bound to its columns. */
+export function boundOf(plan: ScanPlan): BoundPredicate | undefined {
   if (plan.where === undefined) return undefined;
   const schema: StructType = { type: 'struct', fields: plan.columns.map(({ field }) => field) };
-  const filter = compileFilter(bindPredicate(plan.where, schema));
+  return bindPredicate(plan.where, schema);
+}
+
+/** The filter of a predicate, or undefined where every row is wanted. */
+export function filterOf(where: BoundPredicate | undefined): RowFilter | undefined {
+  if (where === undefined) return undefined;
+  const filter = compileFilter(where);
   return (batch) => selectedRows(filter(batch));
 }
 

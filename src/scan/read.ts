@@ -6,11 +6,13 @@ import type { Pool } from '../stage/pool.js';
 import { assertNotAborted } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { mapAhead } from './ahead.js';
+import type { BoundPredicate } from './bind.js';
 import { type DecodeJob, decodeTasks, ownedBuffers } from './decode-task.js';
-import { filterOf, rowsOf } from './file-rows.js';
+import { boundOf, filterOf, rowsOf } from './file-rows.js';
 import { type LocationOptions, Locator } from './location.js';
-import { type FetchedUnit, fetchUnit, type OpenFile, openFile, type ReadUnit, rowGroupsOf, unitsOf } from './open-file.js';
+import { type FetchedUnit, fetchUnit, type OpenFile, openFile, type ReadUnit, unitsOf } from './open-file.js';
 import type { ScanPlan } from './plan.js';
+import { wantedRowGroups } from './row-groups.js';
 
 export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
   readonly signal?: AbortSignal;
@@ -46,7 +48,8 @@ export async function* scanBatches(
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   const locator = new Locator(store, ctx, { ...options, allowExternalFiles: plan.allowExternalFiles });
-  const filter = filterOf(plan);
+  const where = boundOf(plan);
+  const filter = filterOf(where);
   const pool = await poolFor(plan, options);
   const slowStart = plan.limit !== undefined;
   const opened = mapAhead(plan.files, (file) => openFile(ctx, locator, plan, file, signal), {
@@ -54,7 +57,7 @@ export async function* scanBatches(
     slowStart,
     weightOf: ({ size }) => Math.min(size, OPEN_AHEAD.weight / 16),
   });
-  const fetched = mapAhead(units(opened), fetchUnit, {
+  const fetched = mapAhead(units(plan, where, opened), fetchUnit, {
     ...FETCH_AHEAD,
     slowStart,
     weightOf: ({ bytes }) => bytes,
@@ -76,8 +79,12 @@ export async function* scanBatches(
   }
 }
 
-async function* units(opened: AsyncIterable<OpenFile>): AsyncGenerator<ReadUnit, void, undefined> {
-  for await (const open of opened) yield* unitsOf(open, rowGroupsOf(open.footer));
+async function* units(
+  plan: ScanPlan,
+  where: BoundPredicate | undefined,
+  opened: AsyncIterable<OpenFile>,
+): AsyncGenerator<ReadUnit, void, undefined> {
+  for await (const open of opened) yield* unitsOf(open, wantedRowGroups(plan, open, where));
 }
 
 /** Decodes here, one unit when it is asked for, or in the worker threads, ahead. */
