@@ -205,7 +205,7 @@ class Parser {
   }
 
   #unary(): Expression {
-    if (this.#take('+')) return this.#unary();
+    while (this.#take('+'));
     if (!this.#take('-')) return this.#postfix();
     if (++this.#nesting > MAX_DEPTH) throw this.#tooDeep();
     const token = this.#peek();
