@@ -3,7 +3,7 @@ import { dateText, timestampText } from '../schema/calendar-text.js';
 import { decimalText } from '../schema/number-text.js';
 import { typeText } from '../schema/type-text.js';
 import type { Expression, LiteralExpression, Predicate } from './predicate.js';
-import { RESERVED } from './sql.js';
+import { RESERVED } from './sql-cursor.js';
 
 /** SQL text that `parsePredicate` reads back as the same tree, and that Spark understands alike. */
 export function printPredicate(predicate: Predicate): string {
