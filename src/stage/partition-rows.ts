@@ -10,6 +10,8 @@ export interface Piece {
 
 /** What one partition has gathered so far: its oldest rows in `parts`, then `pieces`, then `slices`. */
 export interface Partition {
+  /** Its place among the partitions of the write, by first appearance. */
+  readonly index: number;
   readonly raws: readonly (string | null)[];
   /** In memory. */
   slices: Slice[];
@@ -23,6 +25,15 @@ export interface Partition {
   encoded: Promise<void>;
 }
 
-export function newPartition(raws: readonly (string | null)[]): Partition {
-  return { raws, slices: [], bytes: 0, pieces: [], parts: [], partBytes: 0, encoded: Promise.resolve() };
+export function newPartition(index: number, raws: readonly (string | null)[]): Partition {
+  return {
+    index,
+    raws,
+    slices: [],
+    bytes: 0,
+    pieces: [],
+    parts: [],
+    partBytes: 0,
+    encoded: Promise.resolve(),
+  };
 }

@@ -61,6 +61,7 @@ export class Staging {
   /** Copies the rows gathered and sends them on their way, when there is room for them. */
   async accept(gathering: Gathering): Promise<void> {
     const alone = this.#plan.partition.length === 0;
+    await this.#uploads.keepUp();
     await this.#memory.room(alone ? SLAB_BYTES : SLAB_BYTES * 2, () => this.#relieve());
     const memory = this.#memory.take(gathering.bytes);
     const { rows, bytes } = gathering.take(memory);
@@ -139,7 +140,7 @@ export class Staging {
     if (known) return known;
     const types = this.#plan.partition.map((i) => this.#plan.types[i]!);
     const key = partitionKey(types, raws);
-    const partition = this.#partitions.get(key) ?? newPartition(raws);
+    const partition = this.#partitions.get(key) ?? newPartition(this.#partitions.size, raws);
     this.#partitions.set(key, partition);
     this.#byRaws.set(text, partition);
     return partition;
@@ -172,7 +173,7 @@ export class Staging {
     const { parts } = partition;
     partition.parts = [];
     partition.partBytes = 0;
-    await this.#uploads.begin(partition.raws, parts);
+    await this.#uploads.begin(partition, parts);
   }
 
   async #finish(partition: Partition): Promise<void> {

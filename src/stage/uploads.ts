@@ -2,6 +2,7 @@ import type { Context } from '../runtime/context.js';
 import type { Store } from '../store/store.js';
 import { fileKey, type Part, storeFile } from './files.js';
 import type { Memory } from './memory.js';
+import type { Partition } from './partition-rows.js';
 import type { planStage, StageSpec } from './plan.js';
 import type { StagedFile } from './staged.js';
 import type { Work } from './work.js';
@@ -18,8 +19,10 @@ export class Uploads {
   readonly #work: Work;
   readonly #memory: Memory;
   readonly #keys: string[] = [];
-  readonly #files: { readonly number: number; readonly file: StagedFile }[] = [];
+  /** Those of one partition are begun in the order of their rows, so that their numbers rise. */
+  readonly #files: { readonly partition: number; readonly number: number; readonly file: StagedFile }[] = [];
   #active = 0;
+  #waiting = 0;
 
   constructor(
     store: Store,
@@ -37,29 +40,41 @@ export class Uploads {
     this.#memory = memory;
   }
 
-  /** In the order in which they were begun. */
+  /** By partition, in order of first appearance, and for each in the order of their rows. */
   get files(): StagedFile[] {
-    return this.#files.sort((a, b) => a.number - b.number).map(({ file }) => file);
+    return this.#files
+      .sort((a, b) => a.partition - b.partition || a.number - b.number)
+      .map(({ file }) => file);
   }
 
-  /** Begins to store a file of these parts; resolves when it has its turn, which is how a slow store holds up the source. */
-  async begin(raws: readonly (string | null)[], parts: readonly Part[]): Promise<void> {
+  /** Resolves when the store keeps up with the files that are ready. */
+  async keepUp(): Promise<void> {
+    while (this.#waiting > 0) {
+      await this.#work.progress();
+      this.#work.check();
+    }
+  }
+
+  /** Begins to store a file of these parts; resolves when it has its turn. */
+  async begin({ raws, index }: Partition, parts: readonly Part[]): Promise<void> {
+    this.#waiting++;
     while (this.#active >= SIDE_BY_SIDE) {
       await this.#work.progress();
       this.#work.check();
     }
+    this.#waiting--;
     this.#active++;
-    void this.#work.track(this.#send(raws, parts));
+    void this.#work.track(this.#send(raws, index, parts));
   }
 
-  async #send(raws: readonly (string | null)[], parts: readonly Part[]): Promise<void> {
+  async #send(raws: readonly (string | null)[], partition: number, parts: readonly Part[]): Promise<void> {
     const number = this.#keys.length;
-    const place = { names: this.#plan.names, raws, folder: this.#spec.dataFolder, number };
-    const key = fileKey(place, this.#ctx.ids.uuid());
+    const where = { names: this.#plan.names, raws, folder: this.#spec.dataFolder, number };
+    const key = fileKey(where, this.#ctx.ids.uuid());
     this.#keys.push(key);
     try {
-      const file = await storeFile(this.#store, this.#ctx, this.#plan, place, key, parts, this.#work.signal);
-      this.#files.push({ number, file });
+      const file = await storeFile(this.#store, this.#ctx, this.#plan, where, key, parts, this.#work.signal);
+      this.#files.push({ partition, number, file });
       this.#ctx.emit({ type: 'fileStaged', path: file.path, rows: file.rows, bytes: file.size });
     } finally {
       this.#active--;
