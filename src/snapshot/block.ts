@@ -1,6 +1,7 @@
 import type { AddAction, RemoveAction } from '../log/actions.js';
 import type { StatsSpan } from './json-statistics.js';
 import type { PathSpans } from './path-index.js';
+import type { PathKey } from './path-scan.js';
 import type { FileSetNeeds } from './state.js';
 import type { StatisticsSource } from './statistics.js';
 
@@ -27,6 +28,8 @@ export interface FileBlock extends StatisticsSource {
   vectorId(row: number): string | undefined;
   /** Calls `onRow` for every row with this path. Builds the index of paths on first use. */
   rowsOf(bytes: Uint8Array, start: number, length: number, hash: number, onRow: (row: number) => void): void;
+  /** Calls `onRow` with the key's position and the row for every row whose path is among `keys`. */
+  matching(keys: readonly PathKey[], onRow: (key: number, row: number) => void): void;
   /** The paths by row, without strings. */
   pathSpans(): PathSpans;
   /** The JSON statistics of a row as bytes. Needs `load({ statistics: true })`. */

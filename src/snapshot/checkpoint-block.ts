@@ -11,6 +11,7 @@ import type { AddExtra, FileBlock } from './block.js';
 import { jsonStatistics, type StatsSpan, type StatsSpans } from './json-statistics.js';
 import type { PartitionValues } from './partition-values.js';
 import { PathIndex, type PathSpans } from './path-index.js';
+import { type PathKey, scanPaths } from './path-scan.js';
 import type { FileSetNeeds } from './state.js';
 import type { ColumnTokens, StatisticsSource } from './statistics.js';
 import { type StructLeaf, structStatistics } from './struct-statistics.js';
@@ -23,6 +24,10 @@ export interface AddLeaves {
   readonly path: Leaf;
   readonly opening: readonly Leaf[];
 }
+
+/** Looks for a few paths that are made by scanning before the index of paths is worth its cost, and how many a few are. */
+const SCANS = 3;
+const MAX_SCANNED = 1024;
 
 const OPENING = ['path', 'size', 'modificationTime'];
 const VECTOR = ['storageType', 'pathOrInlineDv', 'offset'];
@@ -63,6 +68,7 @@ export class CheckpointBlock implements FileBlock {
   readonly #columnsByLeaf = new Map<number, FlatColumn>();
   readonly #vector: { type: Aligned; name: Aligned; offset: Aligned | undefined } | undefined;
   #index: PathIndex | undefined;
+  #scans = 0;
   #statistics: StatisticsSource | undefined;
   /** The JSON of statistics, where the checkpoint has it. */
   #jsonSpans: StatsSpans | undefined;
@@ -176,6 +182,17 @@ export class CheckpointBlock implements FileBlock {
   rowsOf(bytes: Uint8Array, start: number, length: number, hash: number, onRow: (row: number) => void): void {
     this.#index ??= new PathIndex(this.pathSpans());
     this.#index.rowsOf(bytes, start, length, hash, onRow);
+  }
+
+  matching(keys: readonly PathKey[], onRow: (key: number, row: number) => void): void {
+    if (keys.length === 0) return;
+    if (this.#index === undefined && keys.length < MAX_SCANNED && this.#scans++ < SCANS) {
+      scanPaths(this.pathSpans(), keys, onRow);
+      return;
+    }
+    keys.forEach(({ bytes, start, length, hash }, key) => {
+      this.rowsOf(bytes, start, length, hash, (row) => onRow(key, row));
+    });
   }
 
   /** The paths by row, without strings. */

@@ -8,15 +8,12 @@ import { hasBit } from './bits.js';
 import type { FileBlock } from './block.js';
 import { BlockFileSet, type FileParts } from './files.js';
 import type { PartitionValues } from './partition-values.js';
+import type { PathKey } from './path-scan.js';
 import { Tail, unescapeJson } from './tail.js';
 import { vectorId } from './vector-id.js';
 
-/** A logical file as a `remove` names it. */
-interface RemovedKey {
-  readonly bytes: Uint8Array;
-  readonly start: number;
-  readonly length: number;
-  readonly hash: number;
+/** A logical file: its path and the id of its deletion vector. */
+interface FileKey extends PathKey {
   readonly vector: string | undefined;
 }
 
@@ -44,6 +41,8 @@ export class Replay {
   #count: number;
   #bytes: number;
   #dead = 0;
+  /** Files that the commits so far have named: whatever the blocks say of them is old. */
+  #named: FileKey[] = [];
   readonly #line = emptyFileLine();
 
   constructor(parts: FileParts, removals: number) {
@@ -89,7 +88,7 @@ export class Replay {
   commit(bytes: Uint8Array, where: LogLocation, onAction: (action: Action) => void): void {
     const tail = this.#tail;
     const first = tail.count;
-    const removed: RemovedKey[] = [];
+    const removed: FileKey[] = [];
     const own = tail.buffers.length;
     tail.buffers.push(bytes);
     tail.reserve(Math.ceil(bytes.length / ROOM_BYTES));
@@ -134,7 +133,7 @@ export class Replay {
     start: number,
     end: number,
     where: LogLocation,
-    removed: RemovedKey[],
+    removed: FileKey[],
     onAction: (action: Action) => void,
   ): void {
     const actions: Action[] = [];
@@ -148,7 +147,7 @@ export class Replay {
   #ordinary(
     action: { readonly add: AddAction } | { readonly remove: RemoveAction },
     where: LogLocation,
-    removed: RemovedKey[],
+    removed: FileKey[],
   ): void {
     const written = serializeActions([action]);
     const end = written.length - 1;
@@ -176,7 +175,7 @@ export class Replay {
     if (end - start > LOG_LIMITS.lineBytes) throw lineTooLong(where.file);
   }
 
-  #removedKey(bytes: Uint8Array): RemovedKey {
+  #removedKey(bytes: Uint8Array): FileKey {
     const line = this.#line;
     const vector =
       line.vectorStart < 0
@@ -194,31 +193,33 @@ export class Replay {
     return { bytes: path, start: 0, length: path.length, hash: hashBytes(path, 0, path.length), vector };
   }
 
-  #reconcile(first: number, removed: readonly RemovedKey[]): void {
+  #reconcile(first: number, removed: readonly FileKey[]): void {
     const tail = this.#tail;
     if (this.#deadTail.length * 8 < tail.count) {
       const bits = new Uint8Array((tail.source.length >> 3) + 1);
       bits.set(this.#deadTail);
       this.#deadTail = bits;
     }
-    for (const key of removed) this.#kill(key.bytes, key.start, key.length, key.hash, key.vector, first);
+    const hasBlocks = this.#blocks.length > 0;
+    for (const key of removed) {
+      this.#kill(key.bytes, key.start, key.length, key.hash, key.vector, first);
+      if (hasBlocks) this.#named.push(key);
+    }
     for (let row = first; row < tail.count; row++) {
       this.#count++;
       this.#bytes += tail.size[row] as number;
-      const vector = tail.vectorId(row);
-      this.#kill(
-        tail.pathBuffer(row),
-        tail.pathOffset(row),
-        tail.pathLength[row] as number,
-        tail.hash[row] as number,
-        vector,
-        row,
-      );
+      const bytes = tail.pathBuffer(row);
+      const start = tail.pathOffset(row);
+      const length = tail.pathLength[row] as number;
+      const hash = tail.hash[row] as number;
+      if (hasBlocks) this.#named.push({ bytes, start, length, hash, vector: tail.vectorId(row) });
+      if (tail.has(bytes, start, length, hash))
+        this.#kill(bytes, start, length, hash, tail.vectorId(row), row);
       tail.index(row);
     }
   }
 
-  /** Marks the live file with this key dead, if there is one among the blocks and the tail's rows below `before`. */
+  /** Marks the live file with this key dead, if there is one among the tail's rows below `before`. */
   #kill(
     bytes: Uint8Array,
     start: number,
@@ -235,9 +236,16 @@ export class Replay {
       this.#dead++;
       this.#bytes -= tail.size[row] as number;
     });
+  }
+
+  /** Marks what the commits have named dead in the blocks; all commits are newer than all blocks, so once at the end is enough. */
+  #shadowBlocks(): void {
+    const named = this.#named;
+    this.#named = [];
     this.#blocks.forEach((block, index) => {
-      block.rowsOf(bytes, start, length, hash, (row) => {
-        if (hasBit(this.#deadBlocks[index], row) || block.vectorId(row) !== vector) return;
+      block.matching(named, (key, row) => {
+        if (hasBit(this.#deadBlocks[index], row) || block.vectorId(row) !== (named[key] as FileKey).vector)
+          return;
         if (!this.#ownDead[index]) {
           const bits = new Uint8Array((block.count >> 3) + 1);
           const shared = this.#deadBlocks[index];
@@ -255,6 +263,7 @@ export class Replay {
 
   /** The file set after the commits so far, and how many removals of the tail it knows. */
   finish(partitionNames: readonly string[]): { files: BlockFileSet; removals: number } {
+    this.#shadowBlocks();
     this.#compactTail();
     const parts: FileParts = {
       blocks: this.#blocks,

@@ -191,6 +191,19 @@ export class Tail {
     table[slot] = row + 1;
   }
 
+  /** True where any indexed row has this path; allocates nothing, for the many paths that are new. */
+  has(bytes: Uint8Array, start: number, length: number, hash: number): boolean {
+    const table = this.#table;
+    if (table.length === 0) return false;
+    const mask = table.length - 1;
+    for (let slot = (hash ^ (hash >>> 15)) & mask; ; slot = (slot + 1) & mask) {
+      const row = (table[slot] as number) - 1;
+      if (row < 0) return false;
+      if (this.hash[row] !== hash || this.pathLength[row] !== length) continue;
+      if (equalBytes(this.pathBuffer(row), this.pathOffset(row), bytes, start, length)) return true;
+    }
+  }
+
   /** Calls `onRow` for every indexed row below `before` with this path, dead ones too. */
   rowsOf(
     bytes: Uint8Array,
