@@ -1,6 +1,13 @@
-import { TableError } from '../errors.js';
 import { dateText, timestampText } from './calendar-text.js';
 import { decimalText, doubleText, floatText } from './number-text.js';
+import {
+  corruptVariant,
+  PRIMITIVE_SIZES,
+  readContainer,
+  readNames,
+  readUnsigned,
+  readUtf8,
+} from './variant-bytes.js';
 
 /** Values nested deeper than this are refused: the reader is recursive. */
 const MAX_DEPTH = 500;
@@ -13,38 +20,6 @@ const MAX_DEPTH = 500;
 export function variantText(metadata: Uint8Array, value: Uint8Array): string {
   const names = readNames(metadata);
   return new VariantReader(value, names).text();
-}
-
-/** The dictionary of member names. */
-function readNames(metadata: Uint8Array): readonly string[] {
-  const header = metadata[0];
-  if (header === undefined || (header & 15) !== 1)
-    throw corrupt(`its metadata is of version ${header === undefined ? 'none' : header & 15}`);
-  const size = (header >> 6) + 1;
-  const count = unsigned(metadata, 1, size);
-  const start = 1 + size * (count + 2);
-  if (start > metadata.length) throw corrupt('its dictionary is longer than its metadata');
-  return Array.from({ length: count }, (_, i) => {
-    const from = start + unsigned(metadata, 1 + size * (i + 1), size);
-    const to = start + unsigned(metadata, 1 + size * (i + 2), size);
-    return utf8(metadata, from, to);
-  });
-}
-
-function unsigned(bytes: Uint8Array, at: number, size: number): number {
-  if (at + size > bytes.length) throw corrupt('it ends too early');
-  let value = 0;
-  for (let i = size - 1; i >= 0; i--) value = value * 256 + bytes[at + i]!;
-  return value;
-}
-
-function utf8(bytes: Uint8Array, from: number, to: number): string {
-  if (from > to || to > bytes.length) throw corrupt('a string reaches over its end');
-  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('utf8');
-}
-
-function corrupt(what: string): TableError {
-  return new TableError('CORRUPT_DATA_FILE', `A variant value cannot be read: ${what}.`, { what });
 }
 
 /** Reads one value and those inside it. */
@@ -67,68 +42,45 @@ class VariantReader {
   }
 
   #value(at: number, depth: number): string {
-    if (depth > MAX_DEPTH) throw corrupt(`it is nested deeper than ${MAX_DEPTH} levels`);
-    if (--this.#left < 0) throw corrupt('its values overlap');
+    if (depth > MAX_DEPTH) throw corruptVariant(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (--this.#left < 0) throw corruptVariant('its values overlap');
     const first = this.#bytes[at];
-    if (first === undefined) throw corrupt('it ends too early');
+    if (first === undefined) throw corruptVariant('it ends too early');
     const header = first >> 2;
     switch (first & 3) {
       case 0:
         return this.#primitive(header, at + 1);
       case 1:
-        return quoted(utf8(this.#bytes, at + 1, at + 1 + header));
+        return quoted(readUtf8(this.#bytes, at + 1, at + 1 + header));
       case 2:
-        return this.#object(header, at + 1, depth);
+        return this.#object(at, depth);
       default:
-        return this.#array(header, at + 1, depth);
+        return this.#array(at, depth);
     }
   }
 
-  #object(header: number, at: number, depth: number): string {
-    const offsetSize = (header & 3) + 1;
-    const idSize = ((header >> 2) & 3) + 1;
-    const countSize = header & 16 ? 4 : 1;
-    const count = unsigned(this.#bytes, at, countSize);
-    const ids = at + countSize;
-    const offsets = ids + count * idSize;
-    const values = offsets + (count + 1) * offsetSize;
-    this.#reaches(values);
-    const members: string[] = [];
-    for (let i = 0; i < count; i++) {
-      const name = this.#names[unsigned(this.#bytes, ids + i * idSize, idSize)];
-      if (name === undefined) throw corrupt('it has a member that its dictionary does not name');
-      const value = this.#value(
-        values + unsigned(this.#bytes, offsets + i * offsetSize, offsetSize),
-        depth + 1,
-      );
-      members.push(`${quoted(name)}:${value}`);
-    }
+  #object(at: number, depth: number): string {
+    const { ids, starts } = readContainer(this.#bytes, at);
+    const members = ids.map((id, i) => {
+      const name = this.#names[id];
+      if (name === undefined) throw corruptVariant('it has a member that its dictionary does not name');
+      return `${quoted(name)}:${this.#value(starts[i]!, depth + 1)}`;
+    });
     return `{${members.join(',')}}`;
   }
 
-  #array(header: number, at: number, depth: number): string {
-    const offsetSize = (header & 3) + 1;
-    const countSize = header & 4 ? 4 : 1;
-    const count = unsigned(this.#bytes, at, countSize);
-    const offsets = at + countSize;
-    const values = offsets + (count + 1) * offsetSize;
-    this.#reaches(values);
-    const elements: string[] = [];
-    for (let i = 0; i < count; i++) {
-      elements.push(
-        this.#value(values + unsigned(this.#bytes, offsets + i * offsetSize, offsetSize), depth + 1),
-      );
-    }
-    return `[${elements.join(',')}]`;
+  #array(at: number, depth: number): string {
+    const { starts } = readContainer(this.#bytes, at);
+    return `[${starts.map((start) => this.#value(start, depth + 1)).join(',')}]`;
   }
 
   #reaches(end: number): void {
-    if (end > this.#bytes.length) throw corrupt('it has fewer bytes than elements');
+    if (end > this.#bytes.length) throw corruptVariant('it ends too early');
   }
 
   #primitive(id: number, at: number): string {
     const view = this.#view;
-    this.#reaches(at + (SIZES[id] ?? 0));
+    this.#reaches(at + (PRIMITIVE_SIZES[id] ?? 0));
     switch (id) {
       case 0:
         return 'null';
@@ -176,37 +128,17 @@ class VariantReader {
       case 20:
         return `"${uuid(this.#bytes.subarray(at, at + 16))}"`;
       default:
-        throw corrupt(`it has the primitive type ${id}, which is unknown`);
+        throw corruptVariant(`it has the primitive type ${id}, which is unknown`);
     }
   }
 
   /** Bytes behind a length of four bytes. */
   #sized(at: number): Buffer {
-    const length = unsigned(this.#bytes, at, 4);
+    const length = readUnsigned(this.#bytes, at, 4);
     this.#reaches(at + 4 + length);
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + at + 4, length);
   }
 }
-
-/** Bytes of each primitive type that has a fixed number of them. */
-const SIZES: Readonly<Record<number, number>> = {
-  3: 1,
-  4: 2,
-  5: 4,
-  6: 8,
-  7: 8,
-  8: 5,
-  9: 9,
-  10: 17,
-  11: 4,
-  12: 8,
-  13: 8,
-  14: 4,
-  17: 8,
-  18: 8,
-  19: 8,
-  20: 16,
-};
 
 /** A JSON string with control characters as Spark writes them: `\u001F`, hexadecimal digits in upper case. */
 function quoted(text: string): string {
@@ -223,7 +155,7 @@ function floating(value: number, text: (value: number) => string): string {
 }
 
 function decimal(unscaled: bigint, scale: number): string {
-  if (scale > 38) throw corrupt(`it has a decimal of scale ${scale}`);
+  if (scale > 38) throw corruptVariant(`it has a decimal of scale ${scale}`);
   const text = decimalText(unscaled, scale);
   return scale === 0 ? text : text.replace(/\.?0+$/, '');
 }
