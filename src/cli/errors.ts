@@ -57,6 +57,10 @@ export function errorLines(error: unknown): string[] {
   const lines = [`error: ${error.message}`];
   if (error.code === 'COMMIT_CONFLICT')
     lines.push('Nothing was committed; it is safe to run the command again.');
+  if (error.code === 'GUARD_REFUSED')
+    lines.push(
+      'The guards of the command line are --max-partitions, --max-files-removed and --max-rows-removed.',
+    );
   if (error.code === 'COMMIT_STATE_UNKNOWN')
     lines.push("Look at 'tablectl history' for the transaction before you run the command again.");
   return lines;

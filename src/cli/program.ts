@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { VERSION } from '../version.js';
 import { registerCat } from './cat.js';
 import { registerChanges } from './changes.js';
@@ -48,18 +48,14 @@ const COMMANDS: readonly Register[] = [
 export function buildProgram(cli: Cli): Command {
   const program = new Command('tablectl')
     .description('Delta tables on S3-compatible object storage or in a local folder.')
-    .addOption(new Option('--version', 'print the version'))
+    .version(VERSION, '--version', 'print the version')
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => cli.terminal.stdout.write(text),
       writeErr: (text) => cli.terminal.stderr.write(text),
     })
-    .showHelpAfterError('Run with --help to see the options and examples.')
-    .action((options: { readonly version?: boolean }) => {
-      if (options.version) cli.terminal.stdout.write(`${VERSION}\n`);
-      else program.help({ error: true });
-    });
+    .showHelpAfterError('Run with --help to see the options and examples.');
   program.addHelpText(
     'after',
     `

@@ -4,16 +4,17 @@ import { type RecordBatch, RecordBatchReader } from 'apache-arrow';
 import { isTableError, TableError } from '../../errors.js';
 import { abortError } from '../../runtime/system.js';
 import { fromArrowSchema } from '../../schema/arrow.js';
-import { fileSize } from './bytes.js';
+import { fileSize, STDIN_NAME } from './bytes.js';
 import type { Input } from './source.js';
 
 /** An Arrow IPC file or stream. */
-export async function openArrow(name: string, stdin: Readable): Promise<Input> {
-  const size = name === '-' ? undefined : await fileSize(name);
+export async function openArrow(path: string, stdin: Readable): Promise<Input> {
+  const name = path === '-' ? STDIN_NAME : path;
+  const size = path === '-' ? undefined : await fileSize(path);
   let handle: FileHandle | undefined;
   const start = async (): Promise<RecordBatchReader> => {
     try {
-      if (name !== '-') handle = await open(name);
+      if (path !== '-') handle = await open(path);
       const reader: RecordBatchReader = handle
         ? await RecordBatchReader.from(handle)
         : await RecordBatchReader.from(stdin as AsyncIterable<Uint8Array>);
@@ -28,7 +29,7 @@ export async function openArrow(name: string, stdin: Readable): Promise<Input> {
   return {
     name,
     size,
-    repeatable: name !== '-',
+    repeatable: path !== '-',
     describesItself: true,
     schema: async () => fromArrowSchema((await once()).schema),
     async *batches(_wanted, onBytes, signal) {

@@ -8,6 +8,9 @@ import { TableError } from '../../errors.js';
 import { abortError } from '../../runtime/system.js';
 import type { OnBytes } from './source.js';
 
+/** What messages call standard input. */
+export const STDIN_NAME = 'standard input';
+
 /** The bytes of a file, or of standard input, in pieces. */
 export interface ByteInput {
   readonly name: string;
@@ -18,7 +21,7 @@ export interface ByteInput {
 
 /** Throws `INVALID_INPUT` where there is no such file. */
 export async function openBytes(name: string, stdin: Readable): Promise<ByteInput> {
-  if (name === '-') return { name, size: undefined, repeatable: false, open: () => stdin };
+  if (name === '-') return { name: STDIN_NAME, size: undefined, repeatable: false, open: () => stdin };
   return {
     name,
     size: await fileSize(name),

@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { TableError } from '../../errors.js';
 import type { StructType } from '../../schema/types.js';
@@ -101,12 +102,8 @@ async function* records(
     skip_empty_lines: true,
     cast: (value, { quoting }) => (!quoting && (value === '' || value === options.nullText) ? null : value),
   });
-  const feed = (async () => {
-    for await (const piece of piecesOf(bytes, onBytes, signal)) {
-      if (!parser.write(piece)) await new Promise((resolve) => parser.once('drain', resolve));
-    }
-    parser.end();
-  })().catch((error: Error) => parser.destroy(error));
+  // Either end that stops, stops the other; the parser tells why.
+  pipeline(piecesOf(bytes, onBytes, signal), parser).catch(() => undefined);
   let some: Record[] = [];
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: (string | null)[]; info: Info }>) {
@@ -116,7 +113,6 @@ async function* records(
         some = [];
       }
     }
-    await feed;
   } catch (error) {
     throw error instanceof CsvError ? csvError(error, bytes.name) : error;
   }

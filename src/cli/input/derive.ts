@@ -1,5 +1,5 @@
 import { RecordBatch as Batch, Data, type RecordBatch, Struct } from 'apache-arrow';
-import { TableError } from '../../errors.js';
+import { isTableError, TableError } from '../../errors.js';
 import { toArrowData } from '../../parquet/arrow-data.js';
 import type { ColumnData } from '../../parquet/column/assemble.js';
 import { type Bound, bindExpression } from '../../scan/bind.js';
@@ -50,7 +50,7 @@ export function bindDerivations(derivations: readonly Derivation[], schema: Stru
         `--derive ${name}: the input has a column of that name already.`,
         { column: name },
       );
-    const bound = bindExpression(expression, { type: 'struct', fields });
+    const bound = bindNamed(name, expression, { type: 'struct', fields });
     const { type } = bound.root;
     if (['void', 'struct', 'array', 'map', 'variant'].includes(type.type))
       throw new TableError(
@@ -62,6 +62,16 @@ export function bindDerivations(derivations: readonly Derivation[], schema: Stru
     fields = [...fields, { name, dataType: type, nullable: true, metadata: {} }];
   }
   return { schema: { type: 'struct', fields }, columns };
+}
+
+function bindNamed(name: string, expression: Expression, schema: StructType): Bound {
+  try {
+    return bindExpression(expression, schema);
+  } catch (error) {
+    if (!isTableError(error)) throw error;
+    const { code, message, context } = error;
+    throw new TableError(code, `--derive ${name}: ${message}`, context, error);
+  }
 }
 
 /** The batch, in slices, with the derived columns behind its own. */

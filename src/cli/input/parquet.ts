@@ -13,19 +13,20 @@ import { abortError } from '../../runtime/system.js';
 import { toArrowSchema } from '../../schema/arrow.js';
 import type { StructType } from '../../schema/types.js';
 import { LocalStore } from '../../store/local.js';
-import { fileSize, spool } from './bytes.js';
+import { fileSize, STDIN_NAME, spool } from './bytes.js';
 import { schemaOfParquet } from './parquet-schema.js';
 import type { Input } from './source.js';
 
 /** A Parquet file, decoded one row group at a time; standard input goes through a file of its own first, since Parquet is read from its end. */
 export async function openParquet(
   ctx: Context,
-  name: string,
+  file: string,
   stdin: Readable,
   signal: AbortSignal,
 ): Promise<Input> {
-  const spooled = name === '-' ? await spool(stdin, signal) : undefined;
-  const path = spooled?.path ?? name;
+  const name = file === '-' ? STDIN_NAME : file;
+  const spooled = file === '-' ? await spool(stdin, signal) : undefined;
+  const path = spooled?.path ?? file;
   const size = await fileSize(path);
   const store = new LocalStore(ctx, dirname(resolve(path)));
   const source = new StoreSource(store, basename(path), size, { signal });

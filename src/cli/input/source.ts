@@ -18,7 +18,7 @@ export interface TextOptions {
 
 /** One input, opened. It is read once, unless `again` says that it can be read from the start. */
 export interface Input {
-  /** The file's name, or `-`. */
+  /** The file as messages name it. */
   readonly name: string;
   /** Bytes, where known. */
   readonly size: number | undefined;
