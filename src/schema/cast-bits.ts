@@ -36,18 +36,26 @@ export function bitsOf(length: number, valid: (i: number) => boolean): NullBits 
   return nulls === 0 ? { bitmap: undefined, nulls } : { bitmap, nulls };
 }
 
+/** The structs around a column, inmost first: below a NULL one, a column may be NULL whatever its field says. */
+export interface Parents {
+  readonly data: ArrowDataLike;
+  readonly up: Parents | undefined;
+}
+
 /** The first row that is NULL and not below a NULL parent, or -1. */
-export function firstNull(
-  data: ArrowDataLike,
-  from: number,
-  to: number,
-  parents: ArrowDataLike | undefined,
-): number {
+export function firstNull(data: ArrowDataLike, parents: Parents | undefined): number {
   if (nullsIn(data) === 0) return -1;
-  for (let i = from; i < to; i++) {
-    if (!isValid(data, i) && (parents === undefined || isValid(parents, i))) return i;
+  for (let i = 0; i < data.length; i++) {
+    if (!isValid(data, i) && !belowNull(parents, i)) return i;
   }
   return -1;
+}
+
+function belowNull(parents: Parents | undefined, i: number): boolean {
+  for (let parent = parents; parent !== undefined; parent = parent.up) {
+    if (!isValid(parent.data, i)) return true;
+  }
+  return false;
 }
 
 /** 64-bit values as signed bigints, whatever view a copy of apache-arrow has over them. */

@@ -7,7 +7,7 @@ import {
   isValid,
   nullsIn,
 } from './arrow-shape.js';
-import { firstNull, nullBits } from './cast-bits.js';
+import { firstNull, nullBits, type Parents } from './cast-bits.js';
 import { castBytes, gather } from './cast-bytes.js';
 import { castFixed, zoneFits } from './cast-number.js';
 import { CellFault } from './cell-fault.js';
@@ -32,20 +32,26 @@ export function castColumn(
   data: ArrowDataLike,
   target: { readonly type: DataType; readonly arrow: ArrowType; readonly nullable: boolean },
   options: CastOptions,
-  parents?: ArrowDataLike,
+  parents?: Parents,
 ): Data {
-  const cast = convert(data, target.type, target.arrow, options);
+  const cast = convert(data, target.type, target.arrow, options, parents);
   if (!target.nullable) {
-    const i = firstNull(cast as unknown as ArrowDataLike, 0, cast.length, parents);
+    const i = firstNull(cast as unknown as ArrowDataLike, parents);
     if (i >= 0) throw new CellFault({ index: i, expected: `${typeText(target.type)} not null`, got: 'NULL' });
   }
   return cast;
 }
 
-function convert(data: ArrowDataLike, type: DataType, arrow: ArrowType, options: CastOptions): Data {
+function convert(
+  data: ArrowDataLike,
+  type: DataType,
+  arrow: ArrowType,
+  options: CastOptions,
+  parents?: Parents,
+): Data {
   if (data.type.typeId === ARROW.null) return nullColumn(data.length, type);
   if (data.type.typeId === ARROW.dictionary) return fromDictionary(data, type, arrow, options);
-  const cast = nestedCast(data, type, arrow, options) ?? plainCast(data, type, arrow, options);
+  const cast = nestedCast(data, type, arrow, options, parents) ?? plainCast(data, type, arrow, options);
   if (cast !== undefined) return cast;
   const hint =
     data.type.typeId === ARROW.timestamp &&
@@ -164,12 +170,15 @@ function nestedCast(
   type: DataType,
   arrow: ArrowType,
   options: CastOptions,
+  parents: Parents | undefined,
 ): Data | undefined {
   switch (type.type) {
     case 'struct':
-      return data.type.typeId === ARROW.struct ? castStruct(data, type, arrow, options) : undefined;
+      return data.type.typeId === ARROW.struct ? castStruct(data, type, arrow, options, parents) : undefined;
     case 'variant':
-      return data.type.typeId === ARROW.struct ? castStruct(data, VARIANT, arrow, options) : undefined;
+      return data.type.typeId === ARROW.struct
+        ? castStruct(data, VARIANT, arrow, options, parents)
+        : undefined;
     case 'array':
       return castList(data, type, arrow, options);
     case 'map':
@@ -179,8 +188,14 @@ function nestedCast(
   }
 }
 
-function castStruct(data: ArrowDataLike, type: StructType, arrow: ArrowType, options: CastOptions): Data {
-  const children = castFields(data, type, arrow.children as Field[], options, data);
+function castStruct(
+  data: ArrowDataLike,
+  type: StructType,
+  arrow: ArrowType,
+  options: CastOptions,
+  parents: Parents | undefined,
+): Data {
+  const children = castFields(data, type, arrow.children as Field[], options, { data, up: parents });
   return sameMemory(data, arrow as Struct, children);
 }
 
@@ -190,7 +205,7 @@ export function castFields(
   type: StructType,
   fields: readonly Field[],
   options: CastOptions,
-  parents: ArrowDataLike | undefined,
+  parents: Parents | undefined,
 ): Data[] {
   const places = placeFields(data.type.children ?? [], type);
   return type.fields.map((field, i) => {
@@ -333,7 +348,7 @@ function sliced(child: ArrowDataLike, from: number, length: number): ArrowDataLi
 }
 
 /** Which elements belong to rows that are not NULL, in the form `firstNull` asks; undefined where all do. */
-function liveElements(data: ArrowDataLike, offsets: Int32Array): ArrowDataLike | undefined {
+function liveElements(data: ArrowDataLike, offsets: Int32Array): Parents | undefined {
   if (nullsIn(data) === 0) return undefined;
   const length = offsets[data.length]!;
   const nullBitmap = new Uint8Array((length + 7) >> 3);
@@ -341,7 +356,10 @@ function liveElements(data: ArrowDataLike, offsets: Int32Array): ArrowDataLike |
     if (!isValid(data, i)) continue;
     for (let k = offsets[i]!; k < offsets[i + 1]!; k++) nullBitmap[k >> 3]! |= 1 << (k & 7);
   }
-  return { type: data.type, length, offset: 0, nullCount: 1, nullBitmap, children: [] };
+  return {
+    data: { type: data.type, length, offset: 0, nullCount: 1, nullBitmap, children: [] },
+    up: undefined,
+  };
 }
 
 /** Runs what casts the elements of lists; a fault in one is told by the row that holds it. */

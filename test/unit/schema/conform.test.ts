@@ -150,6 +150,34 @@ describe('conformBatch', () => {
     expect(conformBatch(batch.slice(2), strict).data.children[0]!.children[0]!.length).toBe(2);
   });
 
+  it('allows NULL below a NULL struct, however deep', () => {
+    const x = makeData({
+      type: new Int32(),
+      length: 2,
+      nullCount: 1,
+      data: Int32Array.of(1, 0),
+      nullBitmap: Uint8Array.of(0b01),
+    });
+    const inner = new Struct([new Field('x', new Int32(), true)]);
+    const outer = new Struct([new Field('b', inner, true)]);
+    const fields = [new Field('a', outer, true)];
+    // The inner struct is not NULL by its own bits, only below the outer one.
+    const b = makeData({ type: inner, length: 2, nullCount: 0, children: [x] });
+    const a = (nullBitmap: Uint8Array) =>
+      makeData({ type: outer, length: 2, nullCount: 1, nullBitmap, children: [b] });
+    const batch = (data: Data) =>
+      new RecordBatch(
+        new Schema(fields),
+        makeData({ type: new Struct(fields), length: 2, nullCount: 0, children: [data] }),
+      );
+    const strict = parseDdl('a struct<b:struct<x:int not null> not null>');
+    expect(rowsFromBatch(conformBatch(batch(a(Uint8Array.of(0b01))), strict), strict)).toEqual([
+      { a: { b: { x: 1 } } },
+      { a: null },
+    ]);
+    expect(() => conformBatch(batch(a(Uint8Array.of(0b10))), strict)).toThrow(/Row 1 .*'a.b.x'/);
+  });
+
   it('names the row of a NULL in a list that may have none', () => {
     const strict = {
       type: 'struct',
