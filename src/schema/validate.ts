@@ -144,6 +144,52 @@ function validatePartitionColumns(schema: StructType, partitionColumns: readonly
   }
 }
 
+/**
+ * Checks that data files can be written for a schema as it is found (protocol: Void Type): no void inside an array or map, no struct whose fields are all
+ * void, not all columns void. Such a table may still be read. Errors: `INVALID_SCHEMA` naming the column.
+ */
+export function assertStorable(schema: StructType): void {
+  if (schema.fields.every((field) => field.dataType.type === 'void')) {
+    throw invalid(
+      'All columns are of type void, which data files do not hold; give one another type before writing.',
+      schema.fields[0]?.name ?? '',
+    );
+  }
+  for (const field of schema.fields) assertTypeStorable(field.dataType, [field.name], false);
+}
+
+function assertTypeStorable(type: DataType, path: readonly string[], inCollection: boolean): void {
+  const column = path.join('.');
+  switch (type.type) {
+    case 'void':
+      if (inCollection)
+        throw invalid(
+          `Column '${column}' is void inside an array or map, which data files cannot hold; change its type before writing.`,
+          column,
+        );
+      break;
+    case 'struct':
+      if (type.fields.every((field) => field.dataType.type === 'void')) {
+        throw invalid(
+          `Column '${column}' is a struct of nothing but void, which data files cannot hold; change a field's type before writing.`,
+          column,
+        );
+      }
+      for (const field of type.fields)
+        assertTypeStorable(field.dataType, [...path, field.name], inCollection);
+      break;
+    case 'array':
+      assertTypeStorable(type.elementType, [...path, 'element'], true);
+      break;
+    case 'map':
+      assertTypeStorable(type.keyType, [...path, 'key'], true);
+      assertTypeStorable(type.valueType, [...path, 'value'], true);
+      break;
+    default:
+      break;
+  }
+}
+
 /** True for the types whose values `add.partitionValues` can hold. */
 export function canPartition(type: DataType): boolean {
   return !['struct', 'array', 'map', 'variant', 'void'].includes(type.type);

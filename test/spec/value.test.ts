@@ -15,7 +15,7 @@ import { batchFromRows } from '../../src/schema/rows-in.js';
 import { rowsFromBatch } from '../../src/schema/rows-out.js';
 import { parseSchema, serializeSchema } from '../../src/schema/schema-json.js';
 import type { DataType, Datum } from '../../src/schema/types.js';
-import { protocolFor, validateSchema } from '../../src/schema/validate.js';
+import { assertStorable, protocolFor, validateSchema } from '../../src/schema/validate.js';
 import { compareDatum, datumFromJsonToken, datumToStatJson } from '../../src/schema/value.js';
 import { variantText } from '../../src/schema/variant.js';
 import { arrowBatch } from '../support/arrow-columns.js';
@@ -255,6 +255,8 @@ interface SchemaCase {
   same?: boolean;
   writes?: string;
   nest?: number;
+  store?: string;
+  column?: string;
   ddl?: string;
   partitionBy?: string[];
   properties?: Record<string, string>;
@@ -274,6 +276,12 @@ describe('schemas', async () => {
       }
       validate();
       expect(protocolFor(schema, c.properties!)).toEqual(c.protocol);
+      return;
+    }
+    if (c.store !== undefined) {
+      const schema = parseDdl(c.store);
+      if (c.refused === undefined) assertStorable(schema);
+      else expect(expectRefusal(() => assertStorable(schema), c.refused)).toEqual({ column: c.column });
       return;
     }
     const open = '{"type":"array","containsNull":true,"elementType":';
