@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { canonicalLines } from '../../src/cli/canonical.js';
 import {
   createRuntime,
@@ -27,6 +27,11 @@ export function shared(): Shared {
   const place = globalThis as { [KEY]?: Shared };
   place[KEY] ??= { engines: Engines.start(), runtime: createRuntime() };
   return place[KEY];
+}
+
+/** For the files that use Spark: has it started before the first test, whose time would not do for fetching its jars. */
+export function startSpark(): void {
+  beforeAll(() => shared().engines.ask('spark.sql', { text: 'SELECT 1' }));
 }
 
 /** A folder for the tables of one test file, removed when the file is done. */

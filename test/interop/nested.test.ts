@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTable, parseDdl } from '../../src/index.js';
-import { expectRows, folder, open, rowOf, schemaOf, shared } from './engines.js';
+import { expectRows, folder, open, rowOf, schemaOf, shared, startSpark } from './engines.js';
 
 const root = folder();
 const { engines, runtime } = shared();
+startSpark();
 
 const DDL = `id int, l array<string>, s struct<a:int,b:struct<c:string,d:decimal(12,3)>>, m map<string,long>,
   ls array<struct<x:long,y:timestamp>>, ms map<int,array<double>>, lll array<array<array<int>>>`;

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTable, parseDdl } from '../../src/index.js';
-import { expectRows, folder, open, rowOf, schemaOf, shared } from './engines.js';
+import { expectRows, folder, open, rowOf, schemaOf, shared, startSpark } from './engines.js';
 import { HARD_STRINGS, linesOf, WRITTEN_BY_OTHERS } from './values.js';
 
 const root = folder();
 const { engines, runtime } = shared();
+startSpark();
 const schema = parseDdl('id int, c string');
 const rows = (lines: readonly string[]) => lines.map((line) => rowOf(line, schema));
 

@@ -3,11 +3,22 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRuntime, createTable, openTable, parseDdl } from '../../src/index.js';
 import { systemClock } from '../../src/runtime/system.js';
-import { expectRows, folder, open, ownLines, rowOf, schemaOf, shared, sorted } from './engines.js';
+import {
+  expectRows,
+  folder,
+  open,
+  ownLines,
+  rowOf,
+  schemaOf,
+  shared,
+  sorted,
+  startSpark,
+} from './engines.js';
 import { linesOf } from './values.js';
 
 const root = folder();
 const { engines, runtime } = shared();
+startSpark();
 const schema = parseDdl('id int, c date');
 const delta = schemaOf(schema);
 const rows = (lines: readonly string[]) => lines.map((line) => rowOf(line, schema));

@@ -1,11 +1,22 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTable, parseDdl } from '../../src/index.js';
-import { expectRows, folder, open, ownLines, rowOf, schemaOf, shared, sorted } from './engines.js';
+import {
+  expectRows,
+  folder,
+  open,
+  ownLines,
+  rowOf,
+  schemaOf,
+  shared,
+  sorted,
+  startSpark,
+} from './engines.js';
 import { linesOf, TYPES } from './values.js';
 
 const root = folder();
 const { engines, runtime } = shared();
+startSpark();
 
 describe.each(TYPES)('$type', ({ type, values, partitions = values, cannotWrite = {}, cannotRead = {} }) => {
   const name = type.replace(/\W/g, '-');
