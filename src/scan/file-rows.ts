@@ -9,6 +9,10 @@ import { compileFilter, selectedRows } from './evaluate.js';
 import type { OpenFile, RowGroup } from './open-file.js';
 import type { PlannedColumn, ScanPlan } from './plan.js';
 import { constantColumn, type Rows, takeRows } from './select.js';
+import { sliceRows } from './slice.js';
+
+/** Rows of a batch at the most; a multiple of 8. */
+const BATCH_ROWS = 1 << 16;
 
 /** Tells which rows of a batch a predicate keeps. The batch has every column of the plan, under its logical name. */
 export type RowFilter = (batch: RecordBatch) => Rows;
@@ -29,20 +33,20 @@ export function filterOf(where: BoundPredicate | undefined): RowFilter | undefin
 
 /**
  * Makes the plan's rows of one row group from its decoded columns: constants for partition columns, row ids, rows that a deletion vector or the filter
- * takes out left away. `limit` bounds the rows given. Undefined where no row is left.
+ * takes out left away. `limit` bounds the rows given. Comes in batches of a size that can be turned into objects.
  */
-export function rowsOf(
+export function* rowsOf(
   plan: ScanPlan,
   open: OpenFile,
   group: RowGroup,
   decoded: readonly ColumnData[],
   filter: RowFilter | undefined,
   limit: number,
-): RecordBatch | undefined {
+): Generator<RecordBatch, void, undefined> {
   let next = 0;
   const live = liveRows(open, group);
   const rows = live?.length ?? group.rows;
-  if (rows === 0) return undefined;
+  if (rows === 0) return;
   const columns = plan.columns.map((column, i) => {
     const stored = open.nodes[i] === undefined ? undefined : decoded[next++]!;
     const full = columnOf(plan, open, group, column, stored);
@@ -53,7 +57,12 @@ export function rowsOf(
     kept === undefined ? columns[i]! : takeRows(dataType, columns[i]!, kept),
   );
   const count = kept?.length ?? rows;
-  return count === 0 ? undefined : toRecordBatch(toArrowSchema(plan.schema), given, count);
+  const schema = toArrowSchema(plan.schema);
+  for (let start = 0; start < count; start += BATCH_ROWS) {
+    const length = Math.min(BATCH_ROWS, count - start);
+    const part = given.map((column, i) => sliceRows(plan.schema.fields[i]!.dataType, column, start, length));
+    yield toRecordBatch(schema, part, length);
+  }
 }
 
 /** The rows that the vectors leave, or undefined for all of them. */
@@ -115,6 +124,7 @@ function columnOf(
     const value = parsePartitionValue(dataType, raw, { legacyTimestampZone: plan.legacyTimestampZone });
     return constantColumn(dataType, value, group.rows);
   }
+  if (column.from === 'position') return defaultedLongs(undefined, BigInt(group.start), 0n, 1n, group.rows);
   const { baseRowId, defaultRowCommitVersion } = open.file;
   return column.from === 'rowId'
     ? defaultedLongs(stored, baseRowId ?? null, BigInt(group.start), 1n, group.rows)

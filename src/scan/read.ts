@@ -11,7 +11,7 @@ import { type DecodeJob, decodeTasks, ownedBuffers } from './decode-task.js';
 import { boundOf, filterOf, rowsOf } from './file-rows.js';
 import { type LocationOptions, Locator } from './location.js';
 import { type FetchedUnit, fetchUnit, type OpenFile, openFile, type ReadUnit, unitsOf } from './open-file.js';
-import type { ScanPlan } from './plan.js';
+import type { ScanFile, ScanPlan } from './plan.js';
 import { wantedRowGroups } from './row-groups.js';
 
 export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
@@ -43,6 +43,16 @@ export async function* scanBatches(
   plan: ScanPlan,
   options: ReadOptions = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
+  for await (const { batch } of scanFiles(store, ctx, plan, options)) yield batch;
+}
+
+/** The batches of `scanBatches`, each with the file that its rows are of. */
+export async function* scanFiles(
+  store: Store,
+  ctx: Context,
+  plan: ScanPlan,
+  options: ReadOptions = {},
+): AsyncGenerator<{ readonly file: ScanFile; readonly batch: RecordBatch }, void, undefined> {
   let left = plan.limit ?? Number.POSITIVE_INFINITY;
   if (left === 0) return;
   const stopped = new AbortController();
@@ -66,11 +76,13 @@ export async function* scanBatches(
     for await (const { unit, columns } of decodedUnits(fetched, pool, signal)) {
       assertNotAborted(options.signal);
       for (const [i, group] of unit.groups.entries()) {
-        const batch = rowsOf(plan, unit.open, group, columns[i]!, filter, left);
-        if (batch === undefined) continue;
-        left -= batch.numRows;
-        ctx.emit({ type: 'fileRead', path: unit.open.file.path, rows: batch.numRows });
-        yield batch;
+        let rows = 0;
+        for (const batch of rowsOf(plan, unit.open, group, columns[i]!, filter, left)) {
+          rows += batch.numRows;
+          yield { file: unit.open.file, batch };
+        }
+        ctx.emit({ type: 'fileRead', path: unit.open.file.path, rows });
+        left -= rows;
         if (left <= 0) return;
       }
     }
