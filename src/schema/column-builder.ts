@@ -63,6 +63,21 @@ export function buildColumn(values: readonly unknown[], spec: ColumnSpec): Data 
       });
       return new Data(arrowType, 0, values.length, values.length);
     }
+    case 'interval year to month':
+    case 'interval day to second': {
+      const validity = each(values, spec, () => {
+        throw new Refusal('NULL', 'Intervals are outside the Delta protocol and can only be read.');
+      });
+      const buffer =
+        spec.type.type === 'interval year to month'
+          ? new Int32Array(values.length)
+          : new BigInt64Array(values.length);
+      return new Data(arrowType, 0, values.length, validity.nulls, [
+        undefined,
+        buffer,
+        validity.bitmap,
+      ] as never);
+    }
     default:
       return fixedColumn(values, spec, arrowType);
   }

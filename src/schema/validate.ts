@@ -146,7 +146,7 @@ function validatePartitionColumns(schema: StructType, partitionColumns: readonly
 
 /**
  * Checks that data files can be written for a schema as it is found (protocol: Void Type): no void inside an array or map, no struct whose fields are all
- * void, not all columns void. Such a table may still be read. Errors: `INVALID_SCHEMA` naming the column.
+ * void, not all columns void; and no interval, which Spark alone writes. Such a table may still be read. Errors: `INVALID_SCHEMA` naming the column.
  */
 export function assertStorable(schema: StructType): void {
   if (schema.fields.every((field) => field.dataType.type === 'void')) {
@@ -168,6 +168,12 @@ function assertTypeStorable(type: DataType, path: readonly string[], inCollectio
           column,
         );
       break;
+    case 'interval year to month':
+    case 'interval day to second':
+      throw invalid(
+        `Column '${column}' is of type ${type.type}, which is outside the Delta protocol and can only be read.`,
+        column,
+      );
     case 'struct':
       if (type.fields.every((field) => field.dataType.type === 'void')) {
         throw invalid(

@@ -151,3 +151,18 @@ describe('rows read', () => {
     expect(rowsFromBatch(batch, schema)[0]!.b).toEqual(Uint8Array.of(1));
   });
 });
+
+it('intervals are read, NULL is written, and values are refused', () => {
+  const column = (name: string, type: 'interval year to month' | 'interval day to second') => ({
+    name,
+    dataType: { type },
+    nullable: true,
+    metadata: {},
+  });
+  const schema = {
+    type: 'struct',
+    fields: [column('m', 'interval year to month'), column('d', 'interval day to second')],
+  } as const;
+  expect(rowsFromBatch(batchFromRows([{}], schema), schema)).toEqual([{ m: null, d: null }]);
+  expect(() => batchFromRows([{ m: 5 }], schema)).toThrow(/only be read/);
+});
