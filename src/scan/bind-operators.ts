@@ -26,9 +26,17 @@ export function bindArithmetic(
   }
   if (op === '+' && right.type.type === 'date' && isInteger(left.type))
     return callOf('date_add', source, [right, left]);
-  const a = asNumber(left, source);
-  const b = asNumber(right, source);
+  const a = asOperand(asNumber(left, source), right);
+  const b = asOperand(asNumber(right, source), left);
   return { kind: 'arithmetic', op, type: arithmeticType(op, a.type, b.type), left: a, right: b };
+}
+
+/** Beside a decimal a whole literal counts with the digits it has, not with those of its type, as in Spark. */
+function asOperand(number: BoundExpression, other: BoundExpression): BoundExpression {
+  if (other.type.type !== 'decimal' || number.kind !== 'literal' || !isInteger(number.type)) return number;
+  if (number.value === null) return number;
+  const precision = String(number.value).replace('-', '').length;
+  return castTo(number, { type: 'decimal', precision, scale: 0 });
 }
 
 export function bindNegate(operand: BoundExpression, source: Expression): BoundExpression {
@@ -69,6 +77,14 @@ function meeting(expressions: readonly BoundExpression[], source: Expression): D
 }
 
 export function bindCall(source: CallExpression, args: readonly BoundExpression[]): BoundExpression {
+  const [left, right] = args;
+  if (source.name === 'mod' && args.length === 2) {
+    return bindArithmetic(
+      { kind: 'arithmetic', op: '%', left: source.args[0]!, right: source.args[1]! },
+      left!,
+      right!,
+    );
+  }
   return callOf(source.name, source, args);
 }
 

@@ -1,6 +1,6 @@
 import type { RecordBatch } from 'apache-arrow';
 import fc from 'fast-check';
-import type { MetadataAction } from '../../../src/log/actions.js';
+import type { AddAction, MetadataAction } from '../../../src/log/actions.js';
 import type { BoundColumn } from '../../../src/scan/bind.js';
 import * as p from '../../../src/scan/predicate.js';
 import type { PruneState } from '../../../src/scan/prune.js';
@@ -143,7 +143,7 @@ export const datumIn =
     return row['nest.a'] === null && row['nest.s'] === null ? null : true;
   };
 
-interface FakeFile {
+export interface FakeFile {
   readonly rows: readonly Leaves[];
   readonly part: Datum;
   readonly pday: Datum;
@@ -184,6 +184,40 @@ function statistic(file: FakeFile, name: string, type: DataType, bound: 'min' | 
   const sorted = numbers.sort((a, b) => compareDatum(type, a, b));
   const value = bound === 'min' ? sorted[0] : sorted.at(-1);
   return value === undefined ? undefined : datumToStatJson(type, value, bound);
+}
+
+/** The action that adds the file, with its statistics. */
+export function addOf(file: FakeFile, path: string): AddAction {
+  const sections = (['min', 'max'] as const).map((bound) => {
+    const members = SCHEMA.fields.flatMap(({ name, dataType }) => {
+      if (dataType.type !== 'struct') return member(name, statistic(file, name, dataType, bound));
+      const inner = dataType.fields.flatMap((each) =>
+        member(each.name, statistic(file, `${name}.${each.name}`, each.dataType, bound)),
+      );
+      return inner.length === 0 ? [] : member(name, `{${inner.join()}}`);
+    });
+    return `"${bound}Values":{${members.join()}}`;
+  });
+  const nulls = SCHEMA.fields
+    .filter(({ name, dataType }) => dataType.type !== 'struct' && !file.without.has(name))
+    .map(({ name }) => `${JSON.stringify(name)}:${file.rows.filter((row) => row[name] === null).length}`);
+  return {
+    path,
+    partitionValues: Object.fromEntries(
+      PARTITIONS.map((name) => [
+        name,
+        serializePartitionValue(new Map(LEAVES).get(name)!, file[name as 'part' | 'pday']),
+      ]),
+    ),
+    size: 1,
+    modificationTime: 0,
+    dataChange: true,
+    stats: `{"numRecords":${file.rows.length},${sections.join()},"nullCount":{${nulls.join()}}}`,
+  };
+}
+
+function member(name: string, token: string | undefined): string[] {
+  return token === undefined ? [] : [`${JSON.stringify(name)}:${token}`];
 }
 
 /** A state with statistics computed from rows, as a checkpoint or commits would give them. */
