@@ -47,12 +47,22 @@ function yearText(year: number): string {
   return year > 9999 ? `+${year}` : String(year).padStart(4, '0');
 }
 
-const two = (n: number): string => (n < 10 ? `0${n}` : String(n));
+const TWO = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
+const two = (n: number): string => TWO[n]!;
+const three = (n: number): string => (n < 10 ? `00${n}` : n < 100 ? `0${n}` : String(n));
+
+/** The day written last: timestamps of one column mostly share it with their neighbours. */
+let lastDay = 0;
+let lastDayText = '1970-01-01';
 
 /** `YYYY-MM-DD`. */
 export function dateText(days: number): string {
-  const { year, month, day } = civilFromDays(days);
-  return `${yearText(year)}-${two(month)}-${two(day)}`;
+  if (days !== lastDay) {
+    const { year, month, day } = civilFromDays(days);
+    lastDayText = `${yearText(year)}-${two(month)}-${two(day)}`;
+    lastDay = days;
+  }
+  return lastDayText;
 }
 
 /**
@@ -69,8 +79,10 @@ export function timestampText(
   const sub = time % 1_000_000;
   const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
   const text = `${dateText(days)}${separator}${clock}`;
-  if (fraction === 'millis') return `${text}.${String(Math.floor(sub / 1000)).padStart(3, '0')}`;
-  return fraction === 'needed' && sub === 0 ? text : `${text}.${String(sub).padStart(6, '0')}`;
+  if (fraction === 'millis') return `${text}.${three(Math.floor(sub / 1000))}`;
+  return fraction === 'needed' && sub === 0
+    ? text
+    : `${text}.${three(Math.floor(sub / 1000))}${three(sub % 1000)}`;
 }
 
 /** Whole days, and the microseconds in the day. */
