@@ -87,6 +87,8 @@ function withLiteral(
   if (op === '<=>') {
     return { kind: 'is', type: BOOLEAN, value: true, operand: withLiteral('=', left, literal, source) };
   }
+  // A column of type VOID holds NULL alone, which compares with anything.
+  if (left.type.type === 'void') return withLiteral(op, castTo(left, literal.type), literal, source);
   const { type } = left;
   const given =
     literal.type.type === 'string' && type.type !== 'string' ? readAs(literal, left, source) : literal;

@@ -33,7 +33,7 @@ export function pruneRowGroups(
   return mayBeTrue(
     bound.root,
     units,
-    knowledge(columns.constant, column, (group) => footer.rowGroups[group]?.rows),
+    knowledge(footer.rowGroups.length, columns.constant, column, (group) => footer.rowGroups[group]?.rows),
   );
 }
 
@@ -70,7 +70,7 @@ export function pruneRows(
     return { leaf: found.leaf, statistics: (stretch) => found.statistics(pageOf[stretch]!) };
   };
   // The NULLs of a page are not those of a stretch of it, but none and all are.
-  const known = knowledge(constant, column, () => undefined);
+  const known = knowledge(begins.length, constant, column, () => undefined);
   const kept = mayBeTrue(
     bound.root,
     Int32Array.from(begins, (_, i) => i),
@@ -100,6 +100,7 @@ function joined(ranges: readonly RowRange[]): RowRange[] {
 }
 
 function knowledge(
+  units: number,
   constant: FileColumns['constant'],
   column: (column: BoundColumn) => ColumnStatistics | undefined,
   rows: (unit: number) => number | undefined,
@@ -107,7 +108,7 @@ function knowledge(
   return {
     constant: (each) => {
       const value = constant(each);
-      return value === undefined ? undefined : { codes: ALWAYS_FIRST, values: [value] };
+      return value === undefined ? undefined : { codes: new Int32Array(units), values: [value] };
     },
     bounds: (each) => {
       const found = column(each);
@@ -116,9 +117,6 @@ function knowledge(
     rows,
   };
 }
-
-/** Any unit has the first value. */
-const ALWAYS_FIRST: ArrayLike<number> = new Proxy([], { get: () => 0 });
 
 function chunkBounds(column: BoundColumn, { leaf, statistics }: ColumnStatistics): ColumnBounds | undefined {
   // Below lists and maps there are more values than rows.
