@@ -14,7 +14,8 @@ const CHUNK = {
   columnIndex: 6,
   columnIndexLength: 7,
 } as const;
-const META = { dataPage: 9, indexPage: 10, dictionaryPage: 11, bloomFilter: 14 } as const;
+const META = { dataPage: 9, indexPage: 10, dictionaryPage: 11, statistics: 12, bloomFilter: 14 } as const;
+const STATISTICS = { nulls: 3, max: 5, min: 6, maxExact: 7, minExact: 8 } as const;
 
 /** A whole Parquet file in pieces, to be sent in this order. */
 export interface JoinedFile {
@@ -32,6 +33,20 @@ export interface PartTail {
   readonly size: number;
   /** The last bytes of the part, at least from its page indexes on. */
   readonly tail: Uint8Array;
+  /** Statistics to be put into the footer of the only row group. */
+  readonly bounds?: readonly PartStatistics[];
+}
+
+/** What a footer says of the values of one leaf. */
+export interface PartStatistics {
+  readonly leaf: number;
+  readonly nulls: number;
+  readonly bounds?: {
+    readonly min: Uint8Array;
+    readonly minExact: boolean;
+    readonly max?: Uint8Array;
+    readonly maxExact: boolean;
+  };
 }
 
 /**
@@ -48,6 +63,7 @@ export function joinParts(parts: readonly PartTail[], createdBy: string): Joined
   footers.forEach((footer, i) => {
     for (const group of structs(footer, FILE.groups)) {
       moveGroup(group, at - MAGIC.length);
+      for (const statistics of parts[i]!.bounds ?? []) addStatistics(group, statistics);
       if (group.has(GROUP.ordinal)) group.get(GROUP.ordinal)!.value = groups.length;
       groups.push(group);
     }
@@ -71,8 +87,7 @@ export function joinParts(parts: readonly PartTail[], createdBy: string): Joined
   (footer.get(FILE.groups)!.value as ThriftList).items.splice(0, Number.POSITIVE_INFINITY, ...groups);
   footer.delete(FILE.keyValues);
   footer.set(FILE.createdBy, { type: T.BINARY, value: new TextEncoder().encode(createdBy) });
-  const sorted: ThriftStruct = new Map([...footer].sort(([a], [b]) => a - b));
-  const body = writeThrift(sorted);
+  const body = writeThrift(footer);
   place(body);
   const length = new Uint8Array(4);
   new DataView(length.buffer).setUint32(0, body.length, true);
@@ -127,6 +142,16 @@ function moveGroup(group: ThriftStruct, by: number): void {
     for (const id of [META.dataPage, META.indexPage, META.dictionaryPage, META.bloomFilter])
       move(meta, id, by);
   }
+}
+
+function addStatistics(group: ThriftStruct, { leaf, nulls, bounds }: PartStatistics): void {
+  const meta = structs(group, GROUP.columns)[leaf]!.get(CHUNK.meta)!.value as ThriftStruct;
+  const value: ThriftStruct = new Map([[STATISTICS.nulls, { type: T.I64, value: nulls }]]);
+  if (bounds?.max) value.set(STATISTICS.max, { type: T.BINARY, value: bounds.max });
+  if (bounds) value.set(STATISTICS.min, { type: T.BINARY, value: bounds.min });
+  if (bounds?.max) value.set(STATISTICS.maxExact, { type: T.TRUE, value: bounds.maxExact });
+  if (bounds) value.set(STATISTICS.minExact, { type: T.TRUE, value: bounds.minExact });
+  meta.set(META.statistics, { type: T.STRUCT, value });
 }
 
 function moveIndexes(

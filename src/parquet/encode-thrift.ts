@@ -197,7 +197,7 @@ export function writeThrift(root: ThriftStruct): Uint8Array {
 
   function struct(fields: ThriftStruct): void {
     let last = 0;
-    for (const [id, field] of fields) {
+    for (const [id, field] of [...fields].sort(([a], [b]) => a - b)) {
       const type = field.type === T.TRUE ? (field.value ? T.TRUE : T.FALSE) : field.type;
       if (id > last && id - last < 16) byte(((id - last) << 4) | type);
       else {

@@ -1,9 +1,10 @@
 import type * as arrow from 'apache-arrow';
 import type { WriterPropertiesBuilder } from 'parquet-wasm/node';
+import { footerBounds, type TextBounds, textBounds } from './encode-bounds.js';
 import { type ColumnEncoding, chooseEncoding } from './encode-choose.js';
 import { type Column, columnOf, type Range, type Shape, shapeOfArrow } from './encode-columns.js';
 import { schemaMessage, writeIpc } from './encode-ipc.js';
-import { joinParts } from './encode-join.js';
+import { joinParts, type PartStatistics } from './encode-join.js';
 import { loadParquetWasm, type ParquetWasm } from './wasm.js';
 
 export type Codec = 'none' | 'snappy' | 'zstd';
@@ -24,6 +25,9 @@ export interface EncodedParquet {
 export const CREATED_BY = 'Intervale';
 
 const ROW_GROUP_ROWS = 1 << 20;
+
+/** `Type.Utf8` of the Arrow format. */
+const UTF8 = 5;
 
 /**
  * One Parquet file of Arrow record batches, in any thread. The schema says names, nullability (a field that is not nullable is REQUIRED) and, by the
@@ -62,9 +66,11 @@ export async function encodeParquet(
   return { bytes: joinBytes(parts), rows };
 }
 
-/** A Parquet file of one row group (none for no rows) as the engine wrote it; `joinParts` makes it one of ours. */
+/** A Parquet file of one row group (none for no rows). */
 export interface EncodedRowGroup {
   readonly bytes: Uint8Array;
+  /** For each field of type string at the root: its bounds, which the engine takes longer to find. */
+  readonly texts: readonly (TextBounds | undefined)[];
   /** The rows as columns, in memory of this thread that the next row group overwrites. */
   readonly columns: readonly Column[];
 }
@@ -77,36 +83,52 @@ export function encodeRowGroup(
   rows: number,
   codec: Codec = 'snappy',
 ): EncodedRowGroup {
-  const { head, shapes } = encodeSchema(schema);
-  const { bytes, columns } = writeIpc(head, shapes, ranges, rows);
-  const table = engine.Table.fromIPCStream(bytes);
-  return { bytes: engine.writeParquet(table, properties(engine, columns, schema, codec).build()), columns };
+  const { head, shapes, leaves } = encodeSchema(schema);
+  const { bytes: stream, columns } = writeIpc(head, shapes, ranges, rows);
+  const table = engine.Table.fromIPCStream(stream);
+  const bytes = engine.writeParquet(table, properties(engine, columns, schema, codec).build());
+  const texts = columns.map((column, i) => (isText(schema.fields[i]!) ? textBounds(column) : undefined));
+  const statistics = columns.flatMap((column, i): PartStatistics[] => {
+    if (column.shape.kind !== 'bytes') return [];
+    return [{ leaf: leaves[i]!, nulls: column.nulls, bounds: texts[i] && footerBounds(texts[i]) }];
+  });
+  return { bytes: joinPart(bytes, statistics), columns, texts };
 }
 
-/** The bytes of several such files as one file. A single one is changed in place where there is room. */
+/** The bytes of several such files as one file. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
   const joined = joinParts(
     parts.map((bytes) => ({ size: bytes.length, tail: bytes })),
     CREATED_BY,
   );
-  const alone = parts.length === 1 && joined.size <= parts[0]!.length;
-  const all = alone ? parts[0]!.subarray(0, joined.size) : new Uint8Array(joined.size);
-  if (!alone) {
-    all.set(joined.head);
-    let at = joined.head.length;
-    joined.pages.forEach(({ start, end }, i) => {
-      all.set(parts[i]!.subarray(start, end), at);
-      at += end - start;
-    });
-  }
-  all.set(joined.tail, joined.size - joined.tail.length);
+  const all = new Uint8Array(joined.size);
+  all.set(joined.head);
+  let at = joined.head.length;
+  joined.pages.forEach(({ start, end }, i) => {
+    all.set(parts[i]!.subarray(start, end), at);
+    at += end - start;
+  });
+  all.set(joined.tail, at);
   return all;
+}
+
+/** What the engine wrote as a file of ours, in place where there is room. */
+function joinPart(bytes: Uint8Array, statistics: readonly PartStatistics[]): Uint8Array {
+  const joined = joinParts([{ size: bytes.length, tail: bytes, bounds: statistics }], CREATED_BY);
+  const { end } = joined.pages[0]!;
+  const file = joined.size <= bytes.length ? bytes.subarray(0, joined.size) : new Uint8Array(joined.size);
+  if (file.length > bytes.length) file.set(bytes.subarray(0, end));
+  file.set(joined.tail, end);
+  return file;
 }
 
 interface EncodeSchema {
   /** The message that begins every stream. */
   readonly head: Uint8Array;
   readonly shapes: readonly Shape[];
+  /** For each field the first of its Parquet leaves. */
+  readonly leaves: readonly number[];
 }
 
 const schemas = new WeakMap<arrow.Schema, EncodeSchema>();
@@ -114,7 +136,13 @@ const schemas = new WeakMap<arrow.Schema, EncodeSchema>();
 function encodeSchema(schema: arrow.Schema): EncodeSchema {
   let made = schemas.get(schema);
   if (!made) {
-    made = { head: schemaMessage(schema), shapes: schema.fields.map((field) => shapeOfArrow(field.type)) };
+    const shapes = schema.fields.map((field) => shapeOfArrow(field.type));
+    let next = 0;
+    const leaves = shapes.map((shape) => {
+      next += leafCount(shape);
+      return next - leafCount(shape);
+    });
+    made = { head: schemaMessage(schema), shapes, leaves };
     schemas.set(schema, made);
   }
   return made;
@@ -141,6 +169,9 @@ function properties(
   schema.fields.forEach((field, i) => {
     const column = columns[i]!;
     if (column.children.length > 0) return;
+    if (column.shape.kind === 'bytes') {
+      builder = builder.setColumnStatisticsEnabled(field.name, engine.EnabledStatistics.None);
+    }
     const encoding: ColumnEncoding = chooseEncoding(column, field.type);
     builder = builder.setColumnDictionaryEnabled(field.name, encoding === 'dictionary');
     if (encoding === 'delta') {
@@ -148,6 +179,14 @@ function properties(
     }
   });
   return builder;
+}
+
+function isText(field: arrow.Field): boolean {
+  return (field.type.typeId as number) === UTF8;
+}
+
+function leafCount(shape: Shape): number {
+  return 'children' in shape ? shape.children.reduce((sum, child) => sum + leafCount(child), 0) : 1;
 }
 
 /** The leaves below a nested column. */

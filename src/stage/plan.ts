@@ -26,6 +26,8 @@ export interface StageSpec {
 
 /** The part of a spec that threads need, as plain data. */
 export interface StagePlan {
+  /** Of its own within the process: threads keep what they derive from a plan. */
+  readonly id: number;
   /** Types of all columns in schema order. */
   readonly types: readonly DataType[];
   /** Indexes of the partition columns, in the table's order. */
@@ -36,6 +38,8 @@ export interface StagePlan {
   readonly file: StructType;
   readonly statistics: readonly StatisticsColumn[];
 }
+
+let nextId = 1;
 
 /** Throws `UNKNOWN_COLUMN` for a partition column that the schema lacks. */
 export function planStage(spec: StageSpec): StagePlan & { readonly names: readonly string[] } {
@@ -52,6 +56,7 @@ export function planStage(spec: StageSpec): StagePlan & { readonly names: readon
   const data = inFiles.filter((i) => isStored(fields[i]!.dataType));
   const logical: StructType = { type: 'struct', fields: inFiles.map((i) => fields[i]!) };
   return {
+    id: nextId++,
     types: fields.map((field) => field.dataType),
     partition,
     data,

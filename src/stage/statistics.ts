@@ -1,4 +1,6 @@
 import type { DataSkipping } from '../log/properties.js';
+import type { EncodedRowGroup } from '../parquet/encode.js';
+import { type TextBounds, textBounds } from '../parquet/encode-bounds.js';
 import { bitAt, type Column } from '../parquet/encode-columns.js';
 import { footerOf, structs } from '../parquet/encode-join.js';
 import { isStored } from '../parquet/encode-schema.js';
@@ -115,13 +117,12 @@ function leavesIn(type: DataType): number {
   }
 }
 
-/** The statistics of the rows in `columns`, encoded as `part`: bounds from the footer, what footers do not tell from the columns. */
+/** The statistics of a row group: bounds of numbers from its footer, what footers do not tell from the columns. */
 export function collectStatistics(
   plan: readonly StatisticsColumn[],
-  columns: readonly Column[],
-  part: Uint8Array,
+  { bytes, columns, texts }: EncodedRowGroup,
 ): ColumnStatistics[] {
-  const group = structs(footerOf({ size: part.length, tail: part }), 4)[0];
+  const group = structs(footerOf({ size: bytes.length, tail: bytes }), 4)[0];
   const chunks = group ? structs(group, 1) : [];
   return plan.map(({ type, at, leaf }) => {
     const path = [columns[at[0]!]!];
@@ -131,14 +132,28 @@ export function collectStatistics(
     const none = { nulls, bounded: false, min: null, max: null };
     if (leaf < 0 || (isFloating(type) && hasNaN(type, column))) return none;
     if (nulls === column.length) return { ...none, bounded: true };
-    const footer = (chunks[leaf]?.get(3)?.value as ThriftStruct | undefined)?.get(12)?.value as
-      | ThriftStruct
-      | undefined;
-    const min = footer?.get(6)?.value;
-    const max = footer?.get(5)?.value;
-    if (!(min instanceof Uint8Array) || !(max instanceof Uint8Array)) return none;
-    return { nulls, bounded: true, min: plainDatum(type, min), max: plainDatum(type, max) };
+    const found =
+      type.type === 'string'
+        ? ((at.length === 1 ? texts[at[0]!] : undefined) ?? textBounds(column, isNullAbove(path)))
+        : footerBounds(chunks[leaf]);
+    if (!found) return none;
+    return { nulls, bounded: true, min: plainDatum(type, found.min), max: plainDatum(type, found.max) };
   });
+}
+
+function footerBounds(chunk: ThriftStruct | undefined): TextBounds | undefined {
+  const meta = chunk?.get(3)?.value as ThriftStruct | undefined;
+  const footer = meta?.get(12)?.value as ThriftStruct | undefined;
+  const min = footer?.get(6)?.value;
+  const max = footer?.get(5)?.value;
+  return min instanceof Uint8Array && max instanceof Uint8Array ? { min, max } : undefined;
+}
+
+/** Says of a row whether a column that holds the last one of the path is NULL there. */
+function isNullAbove(path: readonly Column[]): ((row: number) => boolean) | undefined {
+  const partly = path.slice(0, -1).filter((column) => column.valid);
+  if (partly.length === 0) return undefined;
+  return (row) => partly.some((column) => !bitAt(column.valid!, column.bit + row));
 }
 
 /** Statistics of parts of a file as those of the whole. */

@@ -1,4 +1,5 @@
-import { encodeRowGroup, joinBytes } from '../parquet/encode.js';
+import type * as arrow from 'apache-arrow';
+import { encodeRowGroup } from '../parquet/encode.js';
 import {
   type Column,
   holdsVoid,
@@ -86,10 +87,17 @@ export function split({ plan, memory, rows, target }: SplitTask['input']): TaskR
 export async function encode({ plan, slices }: EncodeTask['input']): Promise<TaskResult<'encode'>> {
   const engine = await loadParquetWasm();
   const rows = slices.reduce((sum, slice) => sum + slice.rows, 0);
-  const part = encodeRowGroup(engine, fileSchema(plan.file), storedRanges(plan, slices), rows);
-  const statistics = collectStatistics(plan.statistics, part.columns, part.bytes);
-  const bytes = joinBytes([part.bytes]);
+  const part = encodeRowGroup(engine, schemaOf(plan), storedRanges(plan, slices), rows);
+  const { bytes } = part;
+  const statistics = collectStatistics(plan.statistics, part);
   return { output: { bytes, rows, statistics }, transfer: [bytes.buffer as ArrayBuffer] };
+}
+
+let lastSchema: { readonly id: number; readonly schema: arrow.Schema } | undefined;
+
+function schemaOf({ id, file }: StagePlan): arrow.Schema {
+  if (lastSchema?.id !== id) lastSchema = { id, schema: fileSchema(file) };
+  return lastSchema.schema;
 }
 
 /** Brings the rows of each group together, one chunk after the other, as far as the target reaches. */
