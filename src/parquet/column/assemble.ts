@@ -3,6 +3,7 @@ import { corrupt } from '../flat/fault.js';
 import type { LeafColumn } from './chunk.js';
 import { convertValues } from './conversion.js';
 import type { ReadNode } from './read-tree.js';
+import { unshredColumn } from './shredded.js';
 import type { Values } from './values.js';
 
 /**
@@ -25,6 +26,7 @@ export function assembleColumn(
   length: number,
 ): ColumnData {
   if (node.kind === 'null') return nullColumn(node.type, length);
+  if (node.kind === 'shredded') return unshredColumn(node.type, assembleColumn(node.child, leaves, length));
   const leaf = leaves.get(node.kind === 'leaf' ? node.column : node.carrier);
   if (leaf === undefined) throw corrupt('column chunk was not decoded');
   if (node.kind === 'leaf') {

@@ -2,6 +2,7 @@ import { TableError } from '../../errors.js';
 import type { ArrayType, DataType, MapType, StructField, StructType } from '../../schema/types.js';
 import type { SchemaNode } from '../flat/footer.js';
 import { type Conversion, conversionOf } from './conversion.js';
+import { shreddedType } from './shredded.js';
 
 /** How the columns of a file are found: by name (of the table's schema), by physical name, or by field id (protocol: Column Mapping). */
 export type MatchMode = 'none' | 'name' | 'id';
@@ -12,6 +13,7 @@ export type MatchMode = 'none' | 'name' | 'id';
  */
 export type ReadNode =
   | { readonly kind: 'null'; readonly type: DataType }
+  | { readonly kind: 'shredded'; readonly type: StructType; readonly child: ReadNode }
   | ({ readonly kind: 'leaf'; readonly column: number; readonly conversion: Conversion } & Levels)
   | ({ readonly kind: 'struct'; readonly carrier: number; readonly children: readonly ReadNode[] } & Levels)
   | ({
@@ -51,7 +53,7 @@ export function leavesOf(node: ReadNode, into: Set<number> = new Set()): Set<num
   } else if (node.kind === 'list') {
     into.add(node.carrier);
     leavesOf(node.child, into);
-  }
+  } else if (node.kind === 'shredded') leavesOf(node.child, into);
   return into;
 }
 
@@ -106,10 +108,16 @@ function resolveSingle(
   if (type.type === 'map') return resolveMap(node, type, mode, slot, path);
   const levels = { slot, repetition: node.repetitionLevel, definition: node.definition };
   if (type.type === 'struct') return resolveStruct(node, type, mode, levels, path);
-  if (type.type === 'variant') return resolveStruct(node, VARIANT, 'none', levels, path);
+  if (type.type === 'variant') return resolveVariant(node, levels, path);
   const conversion = conversionOf(type, node);
   if (conversion === undefined || node.leaf === undefined) throw misfit(type, path);
   return { kind: 'leaf', column: node.leaf.index, conversion, ...levels };
+}
+
+function resolveVariant(node: SchemaNode, levels: Levels, path: string[]): ReadNode {
+  const type = shreddedType(node);
+  if (type === undefined) return resolveStruct(node, VARIANT, 'none', levels, path);
+  return { kind: 'shredded', type, child: resolveStruct(node, type, 'none', levels, path) };
 }
 
 /** A variant as it is stored when it is not shredded (protocol: Variant data in Parquet), in the order of its Arrow struct. */
@@ -211,6 +219,7 @@ function carrierOf(children: readonly ReadNode[], node: SchemaNode): number {
   }
   for (const child of children) {
     if (child.kind === 'struct' || child.kind === 'list') return child.carrier;
+    if (child.kind === 'shredded') return carrierOf([child.child], node);
   }
   let first = node;
   while (first.leaf === undefined) {
