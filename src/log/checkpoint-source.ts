@@ -1,8 +1,9 @@
 import { isTableError, TableError } from '../errors.js';
 import { CODEC } from '../parquet/flat/codec.js';
 import type { FlatColumn } from '../parquet/flat/column.js';
-import { FlatFault } from '../parquet/flat/fault.js';
-import type { Footer, Leaf } from '../parquet/flat/footer.js';
+import { ENCODING } from '../parquet/flat/encoding.js';
+import { corrupt, FlatFault } from '../parquet/flat/fault.js';
+import type { ChunkMeta, Footer, Leaf } from '../parquet/flat/footer.js';
 import { bytesSource, type FlatSource, readFlatColumns, readFooter } from '../parquet/flat/read.js';
 import type { RequestOptions, Store } from '../store/store.js';
 
@@ -38,13 +39,15 @@ export async function openFlatFile(
     let footer = await readFooter(source).catch(unlessUnsupported);
     const rewrite = async (): Promise<Footer> => {
       const { rewritePlain } = await import('../parquet/rewrite-plain.js');
-      source = bytesSource(await rewritePlain(await source.read(0, source.size)));
+      const whole = await source.read(0, source.size);
+      source = bytesSource(
+        await rewritePlain(whole).catch((error: unknown) => {
+          throw corrupt(`no engine can read it (${String(error)})`);
+        }),
+      );
       return readFooter(source);
     };
-    if (
-      footer === undefined ||
-      !footer.rowGroups.every((group) => group.chunks.every((chunk) => KNOWN_CODECS.has(chunk.codec)))
-    ) {
+    if (footer === undefined || !footer.rowGroups.every((group) => group.chunks.every(isKnown))) {
       footer = await rewrite();
     }
     const opened = footer;
@@ -70,6 +73,11 @@ const KNOWN_CODECS: ReadonlySet<number> = new Set([
   CODEC.zstd,
   CODEC.lz4Raw,
 ]);
+const UNKNOWN_ENCODINGS = (1 << ENCODING.deltaByteArray) | (1 << ENCODING.byteStreamSplit);
+
+function isKnown(chunk: ChunkMeta): boolean {
+  return KNOWN_CODECS.has(chunk.codec) && (chunk.encodings & UNKNOWN_ENCODINGS) === 0;
+}
 
 function unlessUnsupported(error: unknown): undefined {
   if (error instanceof FlatFault && error.reason === 'unsupported') return undefined;

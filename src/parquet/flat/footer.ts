@@ -54,6 +54,8 @@ export interface ChunkMeta {
   readonly start: number;
   readonly length: number;
   readonly uncompressed: number;
+  /** The encodings that the footer names, one bit each by their number in the format. */
+  readonly encodings: number;
   readonly statistics: RawStatistics | undefined;
 }
 
@@ -277,13 +279,18 @@ function readChunk(reader: ThriftReader, kinds: number[], fileSize: number): Chu
   let length = 0;
   let dataOffset = 0;
   let dictionaryOffset = 0;
+  let encodings = 0;
   let statistics: RawStatistics | undefined;
   reader.struct((id, type) => {
     if (id === 1) throw unsupported('column chunk in another file');
     if (id !== 3 || type !== THRIFT.struct) return reader.skip(type);
     reader.struct((field, fieldType) => {
       if (field === 1) kind = reader.integer();
-      else if (field === 4) codec = reader.integer();
+      else if (field === 2 && fieldType === THRIFT.list) {
+        reader.list(() => {
+          encodings |= 1 << (reader.integer() & 31);
+        });
+      } else if (field === 4) codec = reader.integer();
       else if (field === 5) values = reader.integer();
       else if (field === 6) uncompressed = reader.integer();
       else if (field === 7) length = reader.integer();
@@ -297,7 +304,7 @@ function readChunk(reader: ThriftReader, kinds: number[], fileSize: number): Chu
   if (start < 0 || length < 0 || values < 0 || start + length > fileSize)
     throw corrupt('a column chunk lies outside the file');
   kinds.push(kind);
-  return { codec, values, start, length, uncompressed, statistics };
+  return { codec, values, start, length, uncompressed, encodings, statistics };
 }
 
 function readStatistics(reader: ThriftReader): RawStatistics {
