@@ -21,12 +21,15 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Ids that count up, and a seeded chance. */
+let contexts = 0;
+
+/** Ids that count up, different for each caller, and a seeded chance. */
 export function fakeIds(seed = 1): Ids {
+  const own = String(++contexts).padStart(8, '0');
   let count = 0;
   let state = seed >>> 0;
   return {
-    uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
+    uuid: () => `${own}-0000-4000-8000-${String(++count).padStart(12, '0')}`,
     random: () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
       return state / 2 ** 32;
