@@ -54,7 +54,8 @@ function offersOf(command: Command): Offer[] {
 }
 
 function bash(commands: readonly Offered[]): string {
-  const cases = commands.map(
+  const withOptions = commands.filter(({ name }) => name !== 'completion');
+  const cases = withOptions.map(
     ({ name, offers }) => `    ${name}) words='${offers.map(({ flag }) => flag).join(' ')}' ;;`,
   );
   const choices = choicesOf(commands).map(

@@ -26,14 +26,12 @@ async function examples(): Promise<Example[]> {
   }));
 }
 
-/** What the comments behind lines that print say they print. */
+/** What an example says it prints: the comments right behind code. Those behind an empty line are words. */
 function promised(code: string): string[] {
-  return [...code.matchAll(/console\.log\([^\n]*\n(?: *[});]+\n)*((?:\/\/ [^\n]*\n)+)/g)].flatMap((match) =>
-    match[1]!
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.slice(3)),
-  );
+  const lines = code.split('\n');
+  return lines
+    .filter((line, i) => line.startsWith('// ') && (lines[i - 1] ?? '') !== '')
+    .map((line) => line.slice(3));
 }
 
 let folder: string;
@@ -97,6 +95,7 @@ describe('the examples of the README', () => {
       ({ language, needsS3 }) => ['ts', 'sh'].includes(language) && !needsS3,
     );
     expect(all.length).toBeGreaterThan(5);
+    expect(all.flatMap(({ code }) => promised(code)).length).toBeGreaterThan(5);
     for (const [i, example] of all.entries()) {
       const out = (await runExample(example, `example-${i}`)).split('\n');
       for (const line of promised(example.code)) expect(out, example.code).toContain(line);
