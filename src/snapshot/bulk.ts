@@ -1,7 +1,8 @@
 import { hasBit } from './bits.js';
 import type { AddExtra } from './block.js';
 import { type BlockFileSet, tailAdd } from './files.js';
-import { type StatsSpan, Unescaper } from './json-statistics.js';
+import type { StatsSpan } from './json-statistics.js';
+import { Unescaper } from './unescaper.js';
 
 /**
  * The live files of a set column by column, in the order of their ids, without an object or a string a file. Wants `load({ actions: true })`.

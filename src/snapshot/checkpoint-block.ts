@@ -6,8 +6,10 @@ import { type ByteValues, type FlatColumn, numbersOf, textAt } from '../parquet/
 import { corrupt } from '../parquet/flat/fault.js';
 import type { Leaf, SchemaNode } from '../parquet/flat/footer.js';
 import type { Interner } from '../parquet/flat/interner.js';
+import { type AddLeaves, leavesOf } from './add-leaves.js';
 import { type Aligned, align, partitionCodes, placeOf, textMaps } from './align.js';
 import type { AddExtra, FileBlock } from './block.js';
+import { mergedStatistics, NO_SPANS, spansOf } from './checkpoint-statistics.js';
 import { jsonStatistics, type StatsSpan, type StatsSpans } from './json-statistics.js';
 import type { PartitionValues } from './partition-values.js';
 import { PathIndex, type PathSpans } from './path-index.js';
@@ -18,41 +20,9 @@ import { type StructLeaf, structStatistics } from './struct-statistics.js';
 import { typedText } from './typed-text.js';
 import { vectorId } from './vector-id.js';
 
-/** The leaves of `add` that opening a table reads, by what they are for. */
-export interface AddLeaves {
-  readonly node: SchemaNode;
-  readonly path: Leaf;
-  readonly opening: readonly Leaf[];
-}
-
 /** Looks for a few paths that are made by scanning before the index of paths is worth its cost, and how many a few are. */
 const SCANS = 3;
 const MAX_SCANNED = 1024;
-
-const OPENING = ['path', 'size', 'modificationTime'];
-const VECTOR = ['storageType', 'pathOrInlineDv', 'offset'];
-
-/** Finds the leaves of `add` in a checkpoint's schema; undefined where the file has no adds at all. */
-export function addLeaves(root: SchemaNode): AddLeaves | undefined {
-  const node = root.children.find((child) => child.name === 'add');
-  const path = node?.children.find((child) => child.name === 'path')?.leaf;
-  if (node === undefined || path === undefined) return undefined;
-  const opening: Leaf[] = [];
-  for (const child of node.children) {
-    if (OPENING.includes(child.name) && child.leaf !== undefined) opening.push(child.leaf);
-    if (child.name === 'deletionVector') {
-      for (const member of child.children)
-        if (VECTOR.includes(member.name) && member.leaf !== undefined) opening.push(member.leaf);
-    }
-    if (child.name === 'partitionValues' || child.name === 'partitionValues_parsed')
-      opening.push(...leavesOf(child));
-  }
-  return { node, path, opening };
-}
-
-function leavesOf(node: SchemaNode): Leaf[] {
-  return node.leaf !== undefined ? [node.leaf] : node.children.flatMap(leavesOf);
-}
 
 /** The adds of one row group. */
 export class CheckpointBlock implements FileBlock {
@@ -249,7 +219,11 @@ export class CheckpointBlock implements FileBlock {
       path: candidate.path.slice(2),
       aligned: align(this.#column(candidate) as FlatColumn, this.#path),
     }));
-    this.#statistics = merged(json, jsonStatistics(this.#jsonSpans ?? NO_SPANS), structStatistics(structs));
+    this.#statistics = mergedStatistics(
+      json,
+      jsonStatistics(this.#jsonSpans ?? NO_SPANS),
+      structStatistics(structs),
+    );
   }
 
   async #loadActions(): Promise<void> {
@@ -365,50 +339,4 @@ function present(members: readonly [string, Aligned][], row: number): [string, u
     if (value !== undefined) out.push([name, value]);
   }
   return out;
-}
-
-const NO_SPANS: StatsSpans = { rows: 0, span: () => undefined };
-
-/** The spans of a text column by add. */
-function spansOf(text: Aligned, rows: number): StatsSpans {
-  const { values } = text.column;
-  if (values.kind !== 'bytes' && values.kind !== 'codes') return NO_SPANS;
-  const { slab, starts, lengths } = values.kind === 'codes' ? values.dictionary : values;
-  const codes = values.kind === 'codes' ? values.codes : undefined;
-  const found: StatsSpan = { bytes: slab, start: 0, end: 0 };
-  return {
-    rows,
-    span(row) {
-      const place = placeOf(text, row);
-      if (place < 0) return undefined;
-      const at = codes === undefined ? place : (codes[place] as number);
-      found.start = starts[at] as number;
-      found.end = found.start + (lengths[at] as number);
-      return found;
-    },
-  };
-}
-
-/** JSON where a row has it, the struct elsewhere. */
-function merged(
-  text: Aligned | undefined,
-  json: StatisticsSource,
-  struct: StatisticsSource,
-): StatisticsSource {
-  const of = (row: number): StatisticsSource =>
-    text !== undefined && placeOf(text, row) >= 0 ? json : struct;
-  return {
-    statsText: (row) => of(row).statsText(row),
-    column(path) {
-      const own = json.column(path);
-      const other = struct.column(path);
-      const choose = (row: number): ColumnTokens => (of(row) === json ? own : other);
-      return {
-        min: (row) => choose(row).min(row),
-        max: (row) => choose(row).max(row),
-        nullCount: (row) => choose(row).nullCount(row),
-      };
-    },
-    numRecords: (row) => of(row).numRecords(row),
-  };
 }

@@ -11,8 +11,9 @@ import { FlatFault } from '../parquet/flat/fault.js';
 import type { SchemaNode } from '../parquet/flat/footer.js';
 import type { JsonObject } from '../schema/types.js';
 import type { Store } from '../store/store.js';
+import { addLeaves } from './add-leaves.js';
 import type { FileBlock, TombstoneSource } from './block.js';
-import { addLeaves, CheckpointBlock } from './checkpoint-block.js';
+import { CheckpointBlock } from './checkpoint-block.js';
 import { mapLimit } from './parallel.js';
 import type { PartitionValues } from './partition-values.js';
 

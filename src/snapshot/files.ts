@@ -5,10 +5,11 @@ import { encodeUtf8, hashBytes } from '../parquet/flat/byte-text.js';
 import type { RequestOptions } from '../store/store.js';
 import { hasBit } from './bits.js';
 import type { FileBlock } from './block.js';
-import { jsonStatistics, Unescaper } from './json-statistics.js';
+import { jsonStatistics } from './json-statistics.js';
 import type { FileSet, FileSetNeeds, PartitionColumn, StatisticsColumn } from './state.js';
 import type { ColumnTokens, StatisticsSource } from './statistics.js';
 import type { Tail } from './tail.js';
+import { Unescaper } from './unescaper.js';
 
 /** What a file set is made of. Ids count through the blocks, then through the rows of the tail. */
 export interface FileParts {

@@ -8,7 +8,13 @@ import { decodeHybrid } from './rle.js';
 import { openSink } from './sink.js';
 
 /** Bounds on what one column chunk may ask for, whatever its headers say. */
-export const CHUNK_LIMITS = { entries: 1 << 26, bytes: 2 ** 31 - 1 } as const;
+export const CHUNK_LIMITS = {
+  entries: 1 << 24,
+  bytes: 2 ** 31 - 1,
+  /** Bytes that a chunk may always become, and how many more for each compressed one. */
+  free: 1 << 26,
+  ratio: 256,
+} as const;
 
 /**
  * Where values are placed. `entries`: value i belongs to entry i, nulls have places too. `dense`: values that are there, side by side, without places for
@@ -39,7 +45,8 @@ export function decodeChunk(
   const plain = meta.codec === CODEC.uncompressed;
   let size = 0;
   for (const page of pages) size += page.uncompressed;
-  if (size > CHUNK_LIMITS.bytes) throw new FlatFault('limit', `a column of ${size} bytes`);
+  const most = Math.min(CHUNK_LIMITS.bytes, CHUNK_LIMITS.free + CHUNK_LIMITS.ratio * bytes.length);
+  if (size > most) throw new FlatFault('limit', `a column of ${size} bytes in ${bytes.length}`);
   const slab = plain ? bytes : new Uint8Array(size);
   const definition = leaf.maxDefinition > 0 ? new Uint8Array(meta.values) : undefined;
   const repetition = leaf.maxRepetition > 0 ? new Uint8Array(meta.values) : undefined;

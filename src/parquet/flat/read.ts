@@ -1,6 +1,6 @@
 import { decodeChunk, type Layout } from './chunk.js';
 import type { FlatColumn } from './column.js';
-import { corrupt } from './fault.js';
+import { corrupt, FlatFault } from './fault.js';
 import {
   type ChunkMeta,
   type Footer,
@@ -20,6 +20,9 @@ export interface FlatSource {
 const TAIL = 64 * 1024;
 /** Two ranges no further apart than this are fetched as one: the bytes between cost less than another request. */
 const GAP = 64 * 1024;
+
+/** Entries that one call decodes, over all its columns: a tiny file can claim any number of equal ones. */
+const MAX_ENTRIES = 2 ** 29;
 
 /** A file whose bytes are all in memory. */
 export function bytesSource(bytes: Uint8Array): FlatSource {
@@ -55,6 +58,8 @@ export async function readFlatColumns(
       wanted.push({ leaf, meta: meta.chunks[leaf.index] as ChunkMeta, group, slot });
     });
   });
+  const entries = wanted.reduce((sum, { meta }) => sum + meta.values, 0);
+  if (entries > MAX_ENTRIES) throw new FlatFault('limit', `columns of ${entries} values at once`);
   const result: FlatColumn[][] = rowGroups.map(() => []);
   const ranges = coalesce(wanted.map(({ meta }) => ({ start: meta.start, end: meta.start + meta.length })));
   const buffers = await Promise.all(ranges.map((range) => readExactly(source, range.start, range.end)));
