@@ -39,7 +39,7 @@ export async function importFiles(
   flags: ImportFlags,
 ): Promise<undefined> {
   const startedAt = performance.now();
-  const token = tokenOf(flags.token);
+  const { token } = flags;
   const derivations = (flags.derive ?? []).map(parseDerivation);
   const runtime = await session.runtime();
   const existing = await openExisting(session, url, flags);
@@ -247,16 +247,4 @@ function commonSchema(prepared: readonly Prepared[]): StructType {
     }
   }
   return { type: 'struct', fields };
-}
-
-function tokenOf(text: string | undefined): Token | undefined {
-  if (text === undefined) return undefined;
-  const match = /^(.+):(\d{1,15})$/.exec(text);
-  if (match === null)
-    throw new TableError(
-      'INVALID_INPUT',
-      `--token takes APP:VERSION with a whole number, such as loader:42, not '${text}'.`,
-      { token: text },
-    );
-  return { appId: match[1]!, version: Number(match[2]) };
 }

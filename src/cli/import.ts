@@ -1,4 +1,5 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Token } from '../write/plan.js';
 import { INPUT_FORMATS, type InputFormat } from './input/format.js';
 import {
   keyValue,
@@ -23,7 +24,7 @@ export interface ImportFlags extends StoreFlags, OutputFlags {
   readonly ntzAs?: 'utc' | 'keep';
   readonly delimiter: string;
   readonly null?: string;
-  readonly token?: string;
+  readonly token?: Token;
   readonly maxPartitions?: number;
   readonly maxFilesRemoved?: number;
   readonly maxRowsRemoved?: number;
@@ -64,6 +65,7 @@ export const registerImport: Register = (program, cli) => {
     .option(
       '--token <app:version>',
       'write once: skipped where the table has this version of the application recorded, or a later one',
+      tokenArgument,
     )
     .option('--max-partitions <n>', 'refuse to touch more partitions', wholeNumber)
     .option('--max-files-removed <n>', 'refuse to remove more files', wholeNumber)
@@ -87,3 +89,10 @@ Examples:
     }),
   );
 };
+
+function tokenArgument(text: string): Token {
+  const match = /^(.+):(\d{1,15})$/.exec(text);
+  if (match === null)
+    throw new InvalidArgumentError('It must be APP:VERSION with a whole number, such as loader:42.');
+  return { appId: match[1]!, version: Number(match[2]) };
+}

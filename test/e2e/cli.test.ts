@@ -126,10 +126,28 @@ describe('documents of --json', () => {
 
   test('changes', async () => {
     const feed = at('feed');
-    await done('create', feed, '--schema', 'id long', '--property', 'delta.appendOnly=true');
-    const ran = await tablectl(['changes', feed, '--from', '0', '--json']);
-    expect(ran.code).toBe(1);
-    expect(JSON.parse(ran.stdout)).toMatchObject({ error: { code: 'FEED_UNAVAILABLE' } });
+    await done('create', feed, '--schema', 'n long');
+    const refused = await tablectl(['changes', feed, '--from', '0', '--json']);
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'FEED_UNAVAILABLE' } });
+    await done('import', feed, file('n.ndjson', '{"n":1}\n{"n":2}\n'));
+    // As another engine would have made the table.
+    const first = join(feed, '_delta_log/00000000000000000000.json');
+    const log = await readFile(first, 'utf8');
+    writeFileSync(
+      first,
+      log
+        .replace('"configuration":{}', '"configuration":{"delta.enableChangeDataFeed":"true"}')
+        .replace('"minWriterVersion":2', '"minWriterVersion":4'),
+    );
+    const { rows, columns } = await document('rows', 'changes', feed, '--from', '1');
+    expect(columns).toMatchObject([
+      { name: 'n' },
+      { name: '_change_type' },
+      { name: '_commit_version' },
+      { name: '_commit_timestamp' },
+    ]);
+    expect(rows).toMatchObject([{ n: 1, _change_type: 'insert', _commit_version: 1 }, { n: 2 }]);
   });
 
   test('export', async () => {
@@ -205,6 +223,7 @@ describe('mistakes', () => {
     ['a limit that is no number', ['cat', table, '--limit', 'x'], 2, /whole number/],
     ['no command', [], 2, /Usage/],
     ['options that exclude each other', ['cat', table, '--json', '--ndjson'], 2, /cannot be used with/],
+    ['a token that is none', ['import', table, at('rows.csv'), '--token', 'x'], 2, /APP:VERSION/],
     ['a URL of no known kind', ['info', 'ftp://host/t'], 1, /ftp/],
     ['a table that is there', ['create', table, '--schema', 'id long'], 1, /already/],
     ['a bad schema', ['create', at('typo'), '--schema', 'id lung'], 1, /lung/],

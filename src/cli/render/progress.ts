@@ -1,8 +1,7 @@
-import type { RuntimeEvent } from '../../runtime/events.js';
 import type { Session } from '../session.js';
-import { bytesText, countText } from './bytes.js';
+import { bytesText, countText, durationText } from './bytes.js';
 
-/** Shows on standard error how far an import is: a bar on a terminal, nothing in a pipe. */
+/** Shows on standard error how far an import is: a bar on a terminal, a line now and then in a pipe. */
 export interface Progress {
   /** More bytes of the input were read. */
   read(bytes: number): void;
@@ -10,32 +9,60 @@ export interface Progress {
   stop(): void;
 }
 
+/** Between two lines in a pipe; what is done sooner says nothing. */
+const LINE_EVERY_MS = 10_000;
+
 /** `total` is the bytes of the input, undefined where unknown. */
 export async function startProgress(session: Session, total: number | undefined): Promise<Progress> {
-  const { stderr } = session.terminal;
-  if (stderr.isTTY !== true) return { read: () => undefined, stop: () => undefined };
-  const { Format, SingleBar } = (await import('cli-progress')).default;
   let rows = 0;
+  session.listen((event) => {
+    if (event.type === 'rowsStaged') rows += event.rows;
+  });
+  const text = (done: number): string => `${bytesText(done)} read, ${countText(rows)} rows`;
+  return session.terminal.stderr.isTTY === true
+    ? barProgress(session, total, text)
+    : lineProgress(session, total, text);
+}
+
+function lineProgress(session: Session, total: number | undefined, text: (done: number) => string): Progress {
+  const startedAt = performance.now();
+  let done = 0;
+  const timer = setInterval(() => {
+    const share = total === undefined ? '' : ` of ${bytesText(total)}`;
+    session.talk(
+      `${text(done).replace(' read', `${share} read`)} in ${durationText(performance.now() - startedAt)}`,
+    );
+  }, LINE_EVERY_MS);
+  timer.unref();
+  return {
+    read(bytes) {
+      done += bytes;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+async function barProgress(
+  session: Session,
+  total: number | undefined,
+  text: (done: number) => string,
+): Promise<Progress> {
+  const { Format, SingleBar } = (await import('cli-progress')).default;
   let done = 0;
   const bar = new SingleBar({
-    stream: stderr as NodeJS.WritableStream as NodeJS.WriteStream,
+    stream: session.terminal.stderr as NodeJS.WritableStream as NodeJS.WriteStream,
     clearOnComplete: true,
     hideCursor: true,
     fps: 10,
     format: (options, { progress }) => {
-      const share =
-        total === undefined
-          ? ''
-          : `${Format.BarFormat(progress, { ...options, barsize: 30 })} ${String(Math.floor(progress * 100)).padStart(3)} %  `;
-      return `${share}${bytesText(done)} read  ${countText(rows)} rows`;
+      if (total === undefined) return text(done);
+      const percent = String(Math.floor(progress * 100)).padStart(3);
+      return `${Format.BarFormat(progress, { ...options, barsize: 30 })} ${percent} %  ${text(done)}`;
     },
     barCompleteChar: '\u2588',
     barIncompleteChar: '\u2591',
   });
   bar.start(total ?? 1, 0);
-  session.listen((event: RuntimeEvent) => {
-    if (event.type === 'rowsStaged') rows += event.rows;
-  });
   return {
     read(bytes) {
       done += bytes;
