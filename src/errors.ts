@@ -19,6 +19,7 @@ export const ERROR_CODES = {
     kind: 'table',
     meaning: 'A file of the transaction log cannot be read as the protocol says.',
   },
+  DUPLICATE_KEY: { kind: 'input', meaning: 'Several source rows have the same key.' },
   FEED_UNAVAILABLE: { kind: 'table', meaning: 'The change data feed of that range cannot be given.' },
   FILE_NOT_FOUND: { kind: 'table', meaning: 'An object that the log names is not in the store.' },
   GUARD_REFUSED: { kind: 'input', meaning: 'The write would touch more than its guard allows.' },
@@ -34,6 +35,7 @@ export const ERROR_CODES = {
     kind: 'store',
     meaning: 'No credentials for the object store were found, or it refused them.',
   },
+  OUTSIDE_TARGET: { kind: 'input', meaning: 'A row lies outside what the overwrite is told to replace.' },
   OUT_OF_MEMORY: { kind: 'retry', meaning: 'A worker ran out of memory twice on the same file.' },
   PERMISSION_DENIED: {
     kind: 'store',

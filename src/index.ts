@@ -37,7 +37,18 @@ export {
 } from './table.js';
 export { VERSION } from './version.js';
 export type { CreateOptions, TableDefinition } from './write/create.js';
+export type { RowCounts } from './write/effects.js';
 export type { Amount, Guards, Token, WritePlan } from './write/plan.js';
+export type { SetClause, SetValue } from './write/set.js';
 export type { ArrowBatchLike, ArrowTableLike, RowSource } from './write/source.js';
 export type { StagedWrite } from './write/staged-write.js';
-export type { Verb, WriteOptions, WriteResult } from './write/verb.js';
+export type {
+  DeleteSpec,
+  OverwriteTarget,
+  UpdateSpec,
+  Verb,
+  VerbName,
+  Where,
+  WriteOptions,
+  WriteResult,
+} from './write/verb.js';

@@ -12,13 +12,22 @@ import { Scan, type ScanOptions } from './scan/scan.js';
 import { parseDdl } from './schema/ddl.js';
 import type { RowOptions } from './schema/rows-out.js';
 import { serializeSchema } from './schema/schema-json.js';
+import type { StructType } from './schema/types.js';
 import { loadState } from './snapshot/load.js';
 import { Snapshot } from './snapshot/snapshot.js';
 import { type CreateOptions, create, type TableDefinition } from './write/create.js';
 import type { RowSource } from './write/source.js';
 import { stage, write } from './write/stage.js';
 import type { StagedWrite } from './write/staged-write.js';
-import type { Verb, WriteOptions, WriteResult } from './write/verb.js';
+import type {
+  DeleteSpec,
+  OverwriteTarget,
+  UpdateSpec,
+  Verb,
+  Where,
+  WriteOptions,
+  WriteResult,
+} from './write/verb.js';
 
 export interface TableOptions {
   /** Whose threads, clients and caches to use; a shared one by default. */
@@ -93,8 +102,31 @@ export class Table {
     return write(this.#table, rows, 'overwritePartitions', options);
   }
 
-  /** The first half of a verb: writes the files that no snapshot mentions; `commit()` of what it gives is the second. */
-  stage(rows: RowSource, verb: Verb, options?: WriteOptions): Promise<StagedWrite> {
+  /**
+   * Replaces the rows for which `where` is TRUE by these, in one atomic commit. Files that partition values or statistics prove to be inside go whole and
+   * unread; those that hold other rows too are written again with the others. Every row must be inside: `OUTSIDE_TARGET` else, NULL included. No rows: the
+   * target is emptied. With `all: true` everything is replaced, with `schema` by a table of another schema. See `StagedWrite.commit` for errors.
+   */
+  overwrite(rows: RowSource, options: OverwriteTarget & WriteOptions): Promise<WriteResult> {
+    return write(this.#table, rows, overwriteVerb(options, this.url), options);
+  }
+
+  /** Deletes the rows for which `where` is TRUE, in one atomic commit; rows for which it is NULL stay. See `StagedWrite.commit` for errors. */
+  delete(options: DeleteSpec & WriteOptions): Promise<WriteResult> {
+    return write(this.#table, undefined, { verb: 'delete', where: options.where }, options);
+  }
+
+  /** Sets columns of the rows for which `where` is TRUE, in one atomic commit. `INVALID_ROW` for a value that a column cannot hold without loss. */
+  update(options: UpdateSpec & WriteOptions): Promise<WriteResult> {
+    const { set, where } = options;
+    return write(this.#table, undefined, { verb: 'update', set, where }, options);
+  }
+
+  /**
+   * The first half of a verb: writes the files that no snapshot mentions; `commit()` of what it gives is the second, `plan()` says what it would do.
+   * `delete` and `update` take no rows.
+   */
+  stage(rows: RowSource | undefined, verb: Verb, options?: WriteOptions): Promise<StagedWrite> {
     return stage(this.#table, rows, verb, options);
   }
 
@@ -162,6 +194,18 @@ export async function openOrCreate(url: string, options: TableDefinition & Table
     if (!isTableError(error, 'TABLE_EXISTS')) throw error;
     return open();
   }
+}
+
+/** Overwrites never have an unnamed target. */
+function overwriteVerb(target: OverwriteTarget, url: string): Verb {
+  const { where, all, schema } = target as { where?: Where; all?: boolean; schema?: string | StructType };
+  if (where !== undefined && all === undefined && schema === undefined) return { verb: 'overwrite', where };
+  if (where === undefined && all === true) return { verb: 'overwrite', all, schema };
+  throw new TableError(
+    'INVALID_INPUT',
+    `Say what of ${url} the rows replace: 'where' (a predicate), or 'all: true' (optionally with 'schema'). To replace the partitions that the rows lie in there is overwritePartitions.`,
+    { url },
+  );
 }
 
 async function assertSame(table: Table, definition: TableDefinition): Promise<void> {

@@ -19,3 +19,19 @@ export function decodeBase85(text: string): Uint8Array {
   }
   return bytes;
 }
+
+/** Encodes bytes, a multiple of four of them, as Z85. */
+export function encodeBase85(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 4) {
+    let value = view.getUint32(at);
+    let group = '';
+    for (let k = 0; k < 5; k++) {
+      group = ALPHABET[value % 85]! + group;
+      value = Math.floor(value / 85);
+    }
+    text += group;
+  }
+  return text;
+}

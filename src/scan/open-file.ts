@@ -125,6 +125,7 @@ function nodeOf(footer: Footer, plan: ScanPlan, column: PlannedColumn, file: Sca
     case 'file':
       return resolveColumns(footer.root, [field], plan.mapping)[0];
     case 'partition':
+    case 'position':
       return undefined;
     case 'change':
       if (file.constants && Object.hasOwn(file.constants, field.name)) return undefined;

@@ -33,6 +33,8 @@ export type PlannedColumn =
   | { readonly from: 'partition'; readonly field: StructField; readonly physical: string }
   /** A constant of the file, or, where it has none of that name, a column of the file that no mapping renames. */
   | { readonly from: 'change'; readonly field: StructField }
+  /** A long: where in its file a row stands, from 0. */
+  | { readonly from: 'position'; readonly field: StructField }
   | {
       readonly from: 'rowId' | 'rowCommitVersion';
       readonly field: StructField;

@@ -14,10 +14,10 @@ import { protocolFor, validateSchema } from '../schema/validate.js';
 import { firstState } from '../snapshot/apply.js';
 import type { StagedFile } from '../stage/staged.js';
 import { ENGINE_INFO } from '../version.js';
+import { discardFiles } from './discard.js';
 import { addActions, stagedAmount } from './plan.js';
 import type { RowSource } from './source.js';
 import { stageFiles } from './stage.js';
-import { discardFiles } from './staged-write.js';
 
 /** What a new table is. */
 export interface TableDefinition {
@@ -65,7 +65,11 @@ export async function create(
       options,
     );
   } catch (error) {
-    if (!isTableError(error, 'COMMIT_STATE_UNKNOWN')) await discardFiles(table, files);
+    if (!isTableError(error, 'COMMIT_STATE_UNKNOWN'))
+      await discardFiles(
+        table,
+        files.map(({ path }) => path),
+      );
     throw error;
   }
 }

@@ -3,8 +3,7 @@ import { partitionKey } from '../schema/partition-value.js';
 import type { DataType } from '../schema/types.js';
 import type { PartitionColumn, State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
-import { distinctPartitions } from './append.js';
-import { addActions, liveAmount, removeAction, stagedAmount, type WritePlan, writeCommit } from './plan.js';
+import { addActions, liveAmount, plainPlan, removeAction, writeCommit } from './plan.js';
 import type { PlannedWrite } from './verb.js';
 
 /**
@@ -18,21 +17,19 @@ export async function planOverwritePartitions(
 ): Promise<PlannedWrite> {
   const ids = liveIdsIn(state, files);
   if (ids.length > 0) await state.files.load({ statistics: true, actions: true });
-  const partitions = distinctPartitions(files);
-  const plan: WritePlan = {
-    version: state.version,
-    added: stagedAmount(files),
-    removed: liveAmount(state, ids),
-    removedPaths: ids.map((id) => state.files.path(id)),
-    partitions,
-  };
+  const paths = ids.map((id) => state.files.path(id));
+  const plan = plainPlan(state, files, liveAmount(state, ids), paths);
   const removes = ids.map((id) => removeAction(state.files.add(id), deletionTimestamp));
   const parameters = {
     mode: 'Overwrite',
     partitionBy: JSON.stringify(state.metadata.partitionColumns),
     isDynamicPartitionOverwrite: 'true',
   };
-  return { plan, commit: writeCommit(plan, [...removes, ...addActions(files)], parameters, false) };
+  return {
+    plan,
+    isEmpty: files.length === 0,
+    commit: writeCommit(plan, [...removes, ...addActions(files)], parameters, false),
+  };
 }
 
 interface Column {

@@ -1,10 +1,12 @@
 import type { CommitPlan } from '../commit/transaction.js';
 import { TableError } from '../errors.js';
-import type { Action, AddAction, RemoveAction } from '../log/actions.js';
+import type { Action, AddAction, DeletionVector, RemoveAction } from '../log/actions.js';
+import { parseJson, stringifyJson } from '../log/json.js';
 import { tableProperties } from '../log/properties.js';
 import type { JsonObject } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
+import type { RowCounts } from './effects.js';
 
 /** Files, rows and bytes; `rows` is undefined where the log does not say. */
 export interface Amount {
@@ -31,14 +33,18 @@ export interface WritePlan {
   /** The version it was planned on. */
   readonly version: number;
   readonly added: Amount;
+  /** Files that would go, with the rows they hold. */
   readonly removed: Amount;
-  /** The paths of the files that would go, as in the log. */
+  /** Files of which some rows would go or change: written again without them (these are among `removed` too) or given a larger deletion vector. */
+  readonly rewritten: Amount;
+  readonly rows: RowCounts;
+  /** The paths of the files that would go or be given a deletion vector, as in the log. */
   readonly removedPaths: readonly string[];
-  /** The partitions that would be written or replaced, by physical column name. */
+  /** The partitions that would be written, changed or replaced, by physical column name. */
   readonly partitions: readonly Readonly<Record<string, string | null>>[];
 }
 
-/** The files of a staged write as add actions. */
+/** Staged data files as add actions. */
 export function addActions(files: readonly StagedFile[]): Action[] {
   return files.map((file) => ({
     add: {
@@ -78,6 +84,29 @@ function present<K extends string, V>(
   return value === null || value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }
 
+/** Staged change data files as actions (protocol: Add CDC File). */
+export function cdcActions(files: readonly StagedFile[]): Action[] {
+  return files.map(({ path, partitionValues, size }) => ({
+    cdc: { path, partitionValues, size, dataChange: false },
+  }));
+}
+
+/**
+ * A live file with another deletion vector, as the removal of the old logical file and the addition of the new one. Statistics stay those of all rows, as
+ * bounds that may be wide (protocol: Per-file Statistics, tightBounds).
+ */
+export function vectorActions(add: AddAction, vector: DeletionVector, deletionTimestamp: number): Action[] {
+  const stats = add.stats ? { stats: withWideBounds(add.stats) } : {};
+  return [
+    removeAction(add, deletionTimestamp),
+    { add: { ...add, ...stats, deletionVector: vector, dataChange: true } },
+  ];
+}
+
+function withWideBounds(stats: string): string {
+  return stringifyJson({ ...(parseJson(stats) as JsonObject), tightBounds: false });
+}
+
 /** The sum of staged files. */
 export function stagedAmount(files: readonly StagedFile[]): Amount {
   return {
@@ -103,12 +132,13 @@ export function liveAmount(state: State, ids: readonly number[]): Amount {
 }
 
 /** Throws `APPEND_ONLY` for a write that removes rows from a table whose property forbids it. */
-export function assertMayRemove(url: string, state: State, removed: Amount): void {
-  if (removed.files === 0 || !tableProperties(state.metadata.configuration).appendOnly) return;
+export function assertMayRemove(url: string, state: State, plan: WritePlan): void {
+  const files = plan.removedPaths.length;
+  if (files === 0 || !tableProperties(state.metadata.configuration).appendOnly) return;
   throw new TableError(
     'APPEND_ONLY',
     `${url} has the property delta.appendOnly = true, so rows can be added but not replaced. Append instead, or unset the property.`,
-    { url, version: state.version, filesRemoved: removed.files },
+    { url, version: state.version, filesRemoved: files },
   );
 }
 
@@ -117,7 +147,7 @@ export function assertWithin(guards: Guards, plan: WritePlan): void {
   const amounts = [
     ['maxPartitions', guards.maxPartitions, plan.partitions.length],
     ['maxFilesRemoved', guards.maxFilesRemoved, plan.removed.files],
-    ['maxRowsRemoved', guards.maxRowsRemoved, plan.removed.rows ?? Number.POSITIVE_INFINITY],
+    ['maxRowsRemoved', guards.maxRowsRemoved, plan.rows.deleted ?? Number.POSITIVE_INFINITY],
   ] as const;
   for (const [guard, allowed, planned] of amounts) {
     if (allowed === undefined || planned <= allowed) continue;
@@ -130,6 +160,39 @@ export function assertWithin(guards: Guards, plan: WritePlan): void {
   }
 }
 
+/** The partitions of these files, each once. */
+export function distinctPartitions(
+  files: readonly Pick<StagedFile, 'partitionValues'>[],
+): StagedFile['partitionValues'][] {
+  const seen = new Map<string, StagedFile['partitionValues']>();
+  for (const { partitionValues } of files) {
+    if (Object.keys(partitionValues).length > 0)
+      seen.set(JSON.stringify(Object.entries(partitionValues)), partitionValues);
+  }
+  return [...seen.values()];
+}
+
+/** What a write that only adds files and removes whole ones does. */
+export function plainPlan(
+  state: State,
+  files: readonly StagedFile[],
+  removed: Amount,
+  removedPaths: readonly string[],
+): WritePlan {
+  const added = stagedAmount(files);
+  return {
+    version: state.version,
+    added,
+    removed,
+    rewritten: NOTHING,
+    rows: { inserted: added.rows ?? 0, updated: 0, deleted: removed.rows, copied: 0 },
+    removedPaths,
+    partitions: distinctPartitions(files),
+  };
+}
+
+export const NOTHING: Amount = { files: 0, rows: 0, bytes: 0 };
+
 /** The commit of a `WRITE`, as Spark names it and counts it. */
 export function writeCommit(
   plan: WritePlan,
@@ -141,6 +204,10 @@ export function writeCommit(
     plan.removed.files > 0
       ? { numRemovedFiles: plan.removed.files, numRemovedBytes: plan.removed.bytes }
       : {};
+  const counts: Record<string, number> = {
+    ...(plan.rewritten.files > 0 ? { numCopiedRows: plan.rows.copied } : {}),
+    ...(plan.rows.deleted ? { numDeletedRows: plan.rows.deleted } : {}),
+  };
   return {
     operation: 'WRITE',
     parameters,
@@ -150,6 +217,7 @@ export function writeCommit(
       numOutputRows: plan.added.rows ?? 0,
       numOutputBytes: plan.added.bytes,
       ...removed,
+      ...counts,
     },
     actions,
   };

@@ -1,23 +1,31 @@
 import { recentState } from '../commit/base.js';
 import { TableError } from '../errors.js';
 import { assertWritable } from '../log/features.js';
-import { tableProperties } from '../log/properties.js';
 import type { TableContext } from '../runtime/table-context.js';
-import { columnMappingMode } from '../schema/mapping.js';
 import type { State } from '../snapshot/state.js';
-import { stageRows } from '../stage/stage.js';
 import type { StagedFile } from '../stage/staged.js';
+import { planAppend } from './append.js';
+import { BlindWork } from './blind.js';
+import { deleteWork } from './delete.js';
+import { stageOverwriteWhere } from './overwrite.js';
+import { replacedTable, stageOverwriteAll } from './overwrite-all.js';
+import { planOverwritePartitions } from './overwrite-partitions.js';
+import { NOTHING } from './plan.js';
 import { batchesOf, type RowSource } from './source.js';
+import { type FileRules, stageBatches } from './stage-files.js';
 import { StagedWrite } from './staged-write.js';
-import { assertVerb, isReplay, NOTHING, type Verb, type WriteOptions, type WriteResult } from './verb.js';
+import { updateWork } from './update.js';
+import { isReplay, type Verb, type WriteOptions, type WriteResult } from './verb.js';
+import type { Work } from './work.js';
 
 /**
- * Writes `rows` as Parquet files of the table that no snapshot mentions. Consumes the source once, in bounded memory. Throws `INVALID_ROW`,
- * `UNKNOWN_COLUMN`, `INVALID_INPUT`, store errors and whatever the source throws; then the files written so far are deleted as well as can be.
+ * Writes what a verb adds as Parquet files of the table that no snapshot mentions; a verb that reads the table reads it here for the first time. Consumes the
+ * source once, in bounded memory. Throws `INVALID_ROW`, `UNKNOWN_COLUMN`, `INVALID_INPUT`, `INVALID_PREDICATE`, what the verb refuses, store errors and
+ * whatever the source throws; then the files written so far are deleted as well as can be.
  */
 export async function stage(
   table: TableContext,
-  rows: RowSource,
+  rows: RowSource | undefined,
   verb: Verb,
   options: WriteOptions = {},
 ): Promise<StagedWrite> {
@@ -27,13 +35,20 @@ export async function stage(
 /** Stages `rows` and commits them by `verb`. A replayed token reads no rows. Effect, atomicity and errors as `stage` and `StagedWrite.commit`. */
 export async function write(
   table: TableContext,
-  rows: RowSource,
+  rows: RowSource | undefined,
   verb: Verb,
   options: WriteOptions = {},
 ): Promise<WriteResult> {
   const state = await stateToWrite(table);
   if (isReplay(state, options.txn)) {
-    return { status: 'skipped', version: state.version, added: NOTHING, removed: NOTHING, attempts: 0 };
+    return {
+      status: 'skipped',
+      version: state.version,
+      added: NOTHING,
+      removed: NOTHING,
+      rows: { inserted: 0, updated: 0, deleted: 0, copied: 0 },
+      attempts: 0,
+    };
   }
   const staged = await stageOn(table, state, rows, verb, options);
   if (verb === 'overwritePartitions' && options.txn && staged.files.length === 0) {
@@ -49,31 +64,69 @@ export async function write(
 /** Stages the rows of a table whose schema is that of `state`. */
 export async function stageFiles(
   table: TableContext,
-  state: Pick<State, 'schema' | 'metadata' | 'protocol'>,
+  state: FileRules,
   rows: RowSource,
   signal?: AbortSignal,
 ): Promise<StagedFile[]> {
-  const properties = tableProperties(state.metadata.configuration);
-  return stageRows(table.store, table.ctx, await table.pool(), batchesOf(rows, state.schema), {
-    schema: state.schema,
-    mapping: columnMappingMode(state.metadata, state.protocol),
-    partitionColumns: state.metadata.partitionColumns,
-    targetFileSize: properties.targetFileSize,
-    stats: properties.dataSkipping,
-    signal,
-  });
+  return stageBatches(table, state, batchesOf(rows, state.schema), { signal });
 }
 
 async function stageOn(
   table: TableContext,
   state: State,
-  rows: RowSource,
+  rows: RowSource | undefined,
   verb: Verb,
   options: WriteOptions,
 ): Promise<StagedWrite> {
-  assertVerb(table.url, verb, state.metadata.partitionColumns);
-  const files = await stageFiles(table, state, rows, options.signal);
-  return new StagedWrite(table, state, verb, files, options);
+  const work = await workOf(table, state, rows, verb, options.signal);
+  return StagedWrite.prepare(table, state, work, options);
+}
+
+async function workOf(
+  table: TableContext,
+  state: State,
+  rows: RowSource | undefined,
+  verb: Verb,
+  signal: AbortSignal | undefined,
+): Promise<Work> {
+  const source = (schema = state.schema) => batchesOf(given(rows, verb), schema);
+  if (verb === 'append') {
+    return new BlindWork(table, verb, await stageBatches(table, state, source(), { signal }), planAppend);
+  }
+  if (verb === 'overwritePartitions') {
+    assertPartitioned(table.url, state);
+    const files = await stageBatches(table, state, source(), { signal });
+    return new BlindWork(table, verb, files, (newest, staged) =>
+      planOverwritePartitions(newest, staged, table.ctx.clock.now()),
+    );
+  }
+  switch (verb.verb) {
+    case 'overwrite': {
+      if ('where' in verb) return stageOverwriteWhere(table, state, source(), verb.where, signal);
+      const replaced = replacedTable(state, verb.schema, table.url);
+      return stageOverwriteAll(table, replaced, source(replaced.rules.schema), signal);
+    }
+    case 'delete':
+      return deleteWork(table, state, verb, signal);
+    case 'update':
+      return updateWork(table, state, verb, signal);
+  }
+}
+
+function given(rows: RowSource | undefined, verb: Verb): RowSource {
+  if (rows !== undefined) return rows;
+  const name = typeof verb === 'string' ? verb : verb.verb;
+  throw new TableError('INVALID_INPUT', `${name} needs rows.`, { verb: name });
+}
+
+/** Refuses, before a row is read, to overwrite the partitions of a table that has none. */
+function assertPartitioned(url: string, state: State): void {
+  if (state.metadata.partitionColumns.length > 0) return;
+  throw new TableError(
+    'INVALID_INPUT',
+    `${url} is not partitioned, so there are no partitions to overwrite. Append, or create the table with partitionBy.`,
+    { url, verb: 'overwritePartitions' },
+  );
 }
 
 /** A recent state will do to stage against: a commit on a newer one checks that the schema is the same. */

@@ -1,60 +1,76 @@
 import { checkWinners } from '../commit/conflict.js';
 import { type Planned, transact } from '../commit/transaction.js';
-import { isTableError } from '../errors.js';
+import { isTableError, TableError } from '../errors.js';
 import type { Action } from '../log/actions.js';
 import type { TableContext } from '../runtime/table-context.js';
-import { decodePath } from '../schema/path.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
-import { assertMayRemove, assertWithin, stagedAmount, type WritePlan } from './plan.js';
-import {
-  isReplay,
-  NOTHING,
-  type PlannedWrite,
-  planVerb,
-  type Verb,
-  type WriteOptions,
-  type WriteResult,
-} from './verb.js';
+import { assertMayRemove, assertWithin, NOTHING, type WritePlan } from './plan.js';
+import { isReplay, type PlannedWrite, type VerbName, type WriteOptions, type WriteResult } from './verb.js';
+import type { Work } from './work.js';
 
-/** Rows that lie in the table's store as files which no snapshot mentions yet, and what is to be done with them. */
+const NO_ROWS = { inserted: 0, updated: 0, deleted: 0, copied: 0 };
+
+/** A verb half done: what it adds lies in the table's store as files which no snapshot mentions yet. */
 export class StagedWrite {
-  readonly verb: Verb;
-  /** Plain data. */
-  readonly files: readonly StagedFile[];
   readonly #table: TableContext;
   readonly #base: State;
+  readonly #work: Work;
   readonly #options: WriteOptions;
+  #planned: WritePlan | undefined;
 
-  constructor(
-    table: TableContext,
-    base: State,
-    verb: Verb,
-    files: readonly StagedFile[],
-    options: WriteOptions,
-  ) {
+  private constructor(table: TableContext, base: State, work: Work, options: WriteOptions) {
     this.#table = table;
     this.#base = base;
+    this.#work = work;
     this.#options = options;
-    this.verb = verb;
-    this.files = files;
   }
 
-  /** What a commit would do now, pinned to the newest version. Commits nothing. Throws what a commit would refuse. */
-  async plan(): Promise<WritePlan> {
-    return (await this.#planOn(await this.#table.latest.get())).plan;
+  /** Executes the work on the state it was staged against. On failure nothing stays staged. Callers use `table.stage`. */
+  static async prepare(
+    table: TableContext,
+    base: State,
+    work: Work,
+    options: WriteOptions,
+  ): Promise<StagedWrite> {
+    try {
+      await work.prepare?.(base);
+      return new StagedWrite(table, base, work, options);
+    } catch (error) {
+      await work.discard();
+      throw error;
+    }
+  }
+
+  get verb(): VerbName {
+    return this.#work.verb;
+  }
+
+  /** Plain data. A verb that reads the table stages other files when what it read has changed. */
+  get files(): readonly StagedFile[] {
+    return this.#work.files;
   }
 
   /**
-   * Commits the staged files by the verb, in one atomic commit, planned again on the newest version whenever another writer was first.
+   * What a commit would do now, pinned to the newest version. Commits nothing. `commit` holds to it: see there. Throws what a commit would refuse.
+   */
+  async plan(): Promise<WritePlan> {
+    this.#planned = (await this.#planOn(await this.#table.latest.get())).plan;
+    return this.#planned;
+  }
+
+  /**
+   * Commits by the verb, in one atomic commit, planned again on the newest version whenever another writer was first; a verb that reads executes again when
+   * what it read was touched. After `plan()` the commit may remove no other files than the plan says, unless `replan`.
    * Throws `COMMIT_CONFLICT`, `GUARD_REFUSED`, `APPEND_ONLY`: nothing was committed and the staged files are deleted as well as can be;
    * `COMMIT_STATE_UNKNOWN`: it may have been committed, and nothing is deleted.
    */
-  async commit(): Promise<WriteResult> {
+  async commit(options: { readonly replan?: boolean } = {}): Promise<WriteResult> {
+    const pinned = options.replan ? undefined : this.#planned;
     try {
       const { committed, version, attempts, result } = await transact(
         this.#table,
-        (state) => this.#decide(state),
+        (state) => this.#decide(state, pinned),
         this.#options,
       );
       if (!committed) await this.discard();
@@ -62,50 +78,50 @@ export class StagedWrite {
     } catch (error) {
       if (!isTableError(error, 'COMMIT_STATE_UNKNOWN')) await this.discard();
       throw error;
+    } finally {
+      await this.#work.close();
     }
   }
 
   /** Deletes the staged files as well as can be. Not to be called once a commit was tried, unless it is proved to have failed. */
-  async discard(): Promise<void> {
-    await discardFiles(this.#table, this.files);
+  discard(): Promise<void> {
+    return this.#work.discard();
   }
 
-  async #decide(state: State): Promise<Planned<Omit<WriteResult, 'version' | 'attempts'>>> {
-    if (isReplay(state, this.#options.txn))
-      return { settled: { status: 'skipped', added: NOTHING, removed: NOTHING } };
+  async #decide(
+    state: State,
+    pinned: WritePlan | undefined,
+  ): Promise<Planned<Omit<WriteResult, 'version' | 'attempts'>>> {
     const token = this.#options.txn;
-    if (this.files.length === 0 && !token)
-      return { settled: { status: 'unchanged', added: NOTHING, removed: NOTHING } };
-    const { plan, commit } = await this.#planOn(state);
+    const nothing = { added: NOTHING, removed: NOTHING, rows: NO_ROWS };
+    if (isReplay(state, token)) return { settled: { status: 'skipped', ...nothing } };
+    const { plan, commit, isEmpty } = await this.#planOn(state);
+    if (pinned) assertAsPlanned(this.#table.url, pinned, plan);
+    if (isEmpty && !token) return { settled: { status: 'unchanged', ...nothing } };
     const record: Action[] = token ? [{ txn: { ...token, lastUpdated: this.#table.ctx.clock.now() } }] : [];
+    const { added, removed, rows } = plan;
     return {
       plan: { ...commit, actions: [...record, ...commit.actions] },
-      result: { status: 'committed', added: stagedAmount(this.files), removed: plan.removed },
+      result: { status: 'committed', added, removed, rows },
     };
   }
 
   async #planOn(state: State): Promise<PlannedWrite> {
     checkWinners(this.#table.url, this.#base, state);
-    const planned = await planVerb(this.verb, state, this.files, this.#table.ctx.clock.now());
-    assertMayRemove(this.#table.url, state, planned.plan.removed);
+    const planned = await this.#work.plan(state);
+    assertMayRemove(this.#table.url, state, planned.plan);
     assertWithin(this.#options, planned.plan);
     return planned;
   }
 }
 
-/** Deletes files that are proved to be in no commit. A failure leaves them, invisible, for vacuum, and is told as an event. */
-export async function discardFiles(table: TableContext, files: readonly StagedFile[]): Promise<void> {
-  await Promise.all(
-    files.map(async (file) => {
-      try {
-        await table.store.delete(decodePath(file.path));
-      } catch (error) {
-        table.ctx.emit({
-          type: 'warning',
-          message: `A staged file could not be deleted: ${String(error)}`,
-          file: file.path,
-        });
-      }
-    }),
+/** A plan that was shown is a promise about what goes. */
+function assertAsPlanned(url: string, shown: WritePlan, now: WritePlan): void {
+  const wanted = new Set(shown.removedPaths);
+  if (wanted.size === now.removedPaths.length && now.removedPaths.every((path) => wanted.has(path))) return;
+  throw new TableError(
+    'COMMIT_CONFLICT',
+    `The plan was made on version ${shown.version} of ${url} and would remove ${shown.removedPaths.length} files; on version ${now.version} it would remove others (${now.removedPaths.length}). Nothing was committed; plan again, or commit with replan.`,
+    { url, what: 'plan', readVersion: shown.version, version: now.version },
   );
 }

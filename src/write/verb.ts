@@ -1,13 +1,81 @@
 import type { CommitPlan, TransactionOptions } from '../commit/transaction.js';
-import { TableError } from '../errors.js';
+import type { Predicate } from '../scan/predicate.js';
+import type { StructType } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
-import type { StagedFile } from '../stage/staged.js';
-import { planAppend } from './append.js';
-import { planOverwritePartitions } from './overwrite-partitions.js';
+import type { RowCounts } from './effects.js';
 import type { Amount, Guards, Token, WritePlan } from './plan.js';
+import type { SetClause } from './set.js';
+
+export type VerbName =
+  | 'append'
+  | 'overwritePartitions'
+  | 'overwrite'
+  | 'replaceUsing'
+  | 'merge'
+  | 'delete'
+  | 'update';
+
+/** SQL text or a predicate. */
+export type Where = string | Predicate;
+
+/** What `overwrite` replaces: the rows for which a predicate is TRUE, or everything, then optionally with another schema. */
+export type OverwriteTarget =
+  | { readonly where: Where }
+  | { readonly all: true; readonly schema?: string | StructType };
+
+export interface DeleteSpec {
+  /** Rows for which it is TRUE go. */
+  readonly where: Where;
+}
+
+export interface UpdateSpec {
+  /** Column names to SQL text of an expression, an expression, or a JavaScript value other than text. All see the row as it was. */
+  readonly set: SetClause;
+  /** Rows for which it is TRUE change. */
+  readonly where: Where;
+}
+
+export interface ReplaceUsingSpec {
+  /** The key: rows of the table that equal an incoming row in all of these columns go. */
+  readonly columns: readonly string[];
+  /** Takes NULL in a key column as a value that equals itself; refused by default. */
+  readonly nullKeys?: boolean;
+}
+
+/** A target row that a source row has the key of. Conditions and expressions say `source.x` or `target.x`. */
+export type WhenMatched =
+  | { readonly where?: Where; readonly update: 'all' | SetClause }
+  | { readonly where?: Where; readonly delete: true };
+/** A source row whose key no target row has. */
+export interface WhenNotMatched {
+  readonly where?: Where;
+  readonly insert: 'all' | SetClause;
+}
+/** A target row whose key no source row has. */
+export type WhenNotMatchedBySource =
+  | { readonly where?: Where; readonly update: SetClause }
+  | { readonly where?: Where; readonly delete: true };
+
+export interface MergeSpec {
+  /** The key columns. NULL equals NULL unless `nulls` is `distinct`. */
+  readonly on: readonly string[];
+  readonly nulls?: 'equal' | 'distinct';
+  /** Of several clauses the first whose condition is TRUE counts; without one the row stays. `{ update: 'all' }` by default. */
+  readonly whenMatched?: WhenMatched | readonly WhenMatched[];
+  /** `{ insert: 'all' }` by default. */
+  readonly whenNotMatched?: WhenNotMatched | readonly WhenNotMatched[];
+  readonly whenNotMatchedBySource?: WhenNotMatchedBySource | readonly WhenNotMatchedBySource[];
+  /** Of several source rows with one key keeps that with the greatest (`last`) or least (`first`) values of `by`; refused by default. */
+  readonly dedupe?: { readonly by: string | readonly string[]; readonly order: 'first' | 'last' };
+}
 
 /** What to do with staged rows. */
-export type Verb = 'append' | 'overwritePartitions';
+export type Verb =
+  | 'append'
+  | 'overwritePartitions'
+  | ({ readonly verb: 'overwrite' } & OverwriteTarget)
+  | ({ readonly verb: 'delete' } & DeleteSpec)
+  | ({ readonly verb: 'update' } & UpdateSpec);
 
 /** What every verb takes besides its rows. */
 export interface WriteOptions extends TransactionOptions, Guards {
@@ -21,41 +89,16 @@ export interface WriteResult {
   readonly version: number;
   readonly added: Amount;
   readonly removed: Amount;
+  readonly rows: RowCounts;
   /** How often a version was tried for; 0 where none was. */
   readonly attempts: number;
 }
 
 export interface PlannedWrite {
   readonly plan: WritePlan;
+  /** True where the commit would change nothing. */
+  readonly isEmpty: boolean;
   readonly commit: CommitPlan;
-}
-
-export const NOTHING: Amount = { files: 0, rows: 0, bytes: 0 };
-
-/** Decides what a verb would commit on `state`. `now` is milliseconds since the Unix epoch. Throws what the verb refuses. */
-export function planVerb(
-  verb: Verb,
-  state: State,
-  files: readonly StagedFile[],
-  now: number,
-): Promise<PlannedWrite> {
-  switch (verb) {
-    case 'append':
-      return planAppend(state, files);
-    case 'overwritePartitions':
-      return planOverwritePartitions(state, files, now);
-  }
-}
-
-/** Refuses, before a row is read, a verb that the table or its options make impossible. Throws `INVALID_INPUT`. */
-export function assertVerb(url: string, verb: Verb, partitionColumns: readonly string[]): void {
-  if (verb === 'overwritePartitions' && partitionColumns.length === 0) {
-    throw new TableError(
-      'INVALID_INPUT',
-      `${url} is not partitioned, so there are no partitions to overwrite. Append, or create the table with partitionBy.`,
-      { url, verb },
-    );
-  }
 }
 
 /** True when the table has recorded the token's version of its application, or a later one. */

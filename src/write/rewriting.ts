@@ -1,0 +1,174 @@
+import type { CommitPlan } from '../commit/transaction.js';
+import { TableError } from '../errors.js';
+import type { Action } from '../log/actions.js';
+import type { TableContext } from '../runtime/table-context.js';
+import type { State } from '../snapshot/state.js';
+import type { StagedFile } from '../stage/staged.js';
+import { discardFiles } from './discard.js';
+import type { Effects } from './effects.js';
+import {
+  addActions,
+  cdcActions,
+  distinctPartitions,
+  liveAmount,
+  removeAction,
+  stagedAmount,
+  vectorActions,
+  type WritePlan,
+} from './plan.js';
+import { filesOf, identityOf } from './read-files.js';
+import { recordsChanges } from './rewrite.js';
+import type { PlannedWrite, VerbName } from './verb.js';
+import type { Work } from './work.js';
+
+/** The live files that a verb is about, by their ids. */
+export interface Candidates {
+  /** Files that go whole, whatever is in them: proved by partition values or statistics. */
+  readonly whole: Int32Array;
+  /** Files that must be read. */
+  readonly read: Int32Array;
+}
+
+/** A verb that reads the table. */
+export interface Reading {
+  readonly verb: VerbName;
+  /** Rows of the source that are staged already, whatever the state. */
+  readonly inserted: readonly StagedFile[];
+  /** The files that the verb is about on a state, from the log alone. */
+  candidates(state: State): Promise<Candidates>;
+  /** Reads the files to be read and stages what they become. */
+  execute(state: State, read: Int32Array): Promise<Effects>;
+  /** How the commit is told to people. */
+  describe(
+    state: State,
+    plan: WritePlan,
+    effects: Effects,
+  ): Pick<CommitPlan, 'operation' | 'parameters' | 'metrics'>;
+  close(): Promise<void>;
+}
+
+const NO_EFFECTS: Effects = {
+  changed: [],
+  files: [],
+  changes: [],
+  vectorPaths: [],
+  rows: { inserted: 0, updated: 0, deleted: 0, copied: 0 },
+};
+
+/**
+ * The work of a verb that reads. It holds for every state in which the files to be read are the very files that were read: then a winner touched nothing
+ * that was read and added nothing that may match. On any other state what was staged is deleted and the verb executes again, so that the commit equals
+ * running it alone at that version. Files that go whole are found anew on each state.
+ */
+export class Rewriting implements Work {
+  readonly #table: TableContext;
+  readonly #reading: Reading;
+  #effects: Effects | undefined;
+  #readFiles: ReadonlySet<string> = new Set();
+
+  constructor(table: TableContext, reading: Reading) {
+    this.#table = table;
+    this.#reading = reading;
+  }
+
+  get verb(): VerbName {
+    return this.#reading.verb;
+  }
+
+  get files(): readonly StagedFile[] {
+    return [...this.#reading.inserted, ...(this.#effects?.files ?? [])];
+  }
+
+  async prepare(state: State): Promise<void> {
+    await this.#effectsOn(state, (await this.#candidates(state)).read);
+  }
+
+  async plan(state: State): Promise<PlannedWrite> {
+    const { whole, read } = await this.#candidates(state);
+    const effects = await this.#effectsOn(state, read);
+    const { inserted } = this.#reading;
+    if (whole.length + effects.changed.length > 0)
+      await state.files.load({ statistics: true, actions: true });
+    const now = this.#table.ctx.clock.now();
+    const gone = Array.from(whole);
+    const rewritten: number[] = [];
+    const actions: Action[] = gone.map((id) => removeAction(state.files.add(id), now));
+    for (const { path, vectorId, vector } of effects.changed) {
+      const id = state.files.find(path, vectorId);
+      if (id < 0) throw new TableError('INTERNAL', `The file ${path} was read and is not there.`, { path });
+      if (vector) actions.push(...vectorActions(state.files.add(id), vector, now));
+      else actions.push(removeAction(state.files.add(id), now));
+      rewritten.push(id);
+      if (!vector) gone.push(id);
+    }
+    const files = [...inserted, ...effects.files];
+    actions.push(...addActions(files), ...cdcActions(effects.changes));
+    const removed = liveAmount(state, gone);
+    const wholeRows = liveAmount(state, Array.from(whole)).rows;
+    const { deleted } = effects.rows;
+    const touched = [...whole, ...rewritten];
+    const plan: WritePlan = {
+      version: state.version,
+      added: stagedAmount(files),
+      removed,
+      rewritten: liveAmount(state, rewritten),
+      rows: {
+        ...effects.rows,
+        inserted: effects.rows.inserted + (stagedAmount(inserted).rows ?? 0),
+        deleted: wholeRows === undefined || deleted === undefined ? undefined : wholeRows + deleted,
+      },
+      removedPaths: touched.map((id) => state.files.path(id)),
+      partitions: distinctPartitions([...files, ...touched.map((id) => state.files.add(id))]),
+    };
+    const description = this.#reading.describe(state, plan, effects);
+    return {
+      plan,
+      isEmpty: actions.length === 0,
+      commit: { ...description, isBlindAppend: false, actions },
+    };
+  }
+
+  async discard(): Promise<void> {
+    await this.#discardEffects();
+    await discardFiles(
+      this.#table,
+      this.#reading.inserted.map(({ path }) => path),
+    );
+    await this.close();
+  }
+
+  close(): Promise<void> {
+    return this.#reading.close();
+  }
+
+  /** Where changes are recorded, a commit that records some must record all: then files that would go whole are read as well. */
+  async #candidates(state: State): Promise<Candidates> {
+    const { whole, read } = await this.#reading.candidates(state);
+    if (read.length === 0 || whole.length === 0 || !recordsChanges(state)) return { whole, read };
+    return { whole: new Int32Array(0), read: Int32Array.from([...whole, ...read]).sort() };
+  }
+
+  async #effectsOn(state: State, read: Int32Array): Promise<Effects> {
+    const wanted = new Set(
+      (await filesOf(state, read)).map(({ path, deletionVector }) => identityOf(path, deletionVector)),
+    );
+    if (this.#effects && sameSet(wanted, this.#readFiles)) return this.#effects;
+    await this.#discardEffects();
+    const effects = await this.#reading.execute(state, read);
+    this.#effects = effects;
+    this.#readFiles = wanted;
+    return effects;
+  }
+
+  async #discardEffects(): Promise<void> {
+    const { files, changes, vectorPaths } = this.#effects ?? NO_EFFECTS;
+    this.#effects = undefined;
+    await discardFiles(this.#table, [...[...files, ...changes].map(({ path }) => path), ...vectorPaths]);
+  }
+}
+
+function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  if (a.size !== b.size) return false;
+  for (const each of a) if (!b.has(each)) return false;
+  return true;
+}

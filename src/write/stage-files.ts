@@ -1,0 +1,43 @@
+import type { RecordBatch } from 'apache-arrow';
+import { tableProperties } from '../log/properties.js';
+import type { TableContext } from '../runtime/table-context.js';
+import { columnMappingMode } from '../schema/mapping.js';
+import type { StructType } from '../schema/types.js';
+import type { State } from '../snapshot/state.js';
+import { stageRows } from '../stage/stage.js';
+import type { StagedFile } from '../stage/staged.js';
+
+/** The part of a state that says how files of a table are written. */
+export type FileRules = Pick<State, 'schema' | 'metadata' | 'protocol'>;
+
+export interface StageFilesOptions {
+  /** The table's by default. */
+  readonly schema?: StructType;
+  /** A folder of the table for files that are no data files. */
+  readonly dataFolder?: string;
+  /** Divides the memory among so many writes at once. */
+  readonly share?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Stages batches of the table's Arrow types as the table's properties ask for. Effect and errors as `stageRows`. */
+export async function stageBatches(
+  table: TableContext,
+  { schema, metadata, protocol }: FileRules,
+  batches: AsyncIterable<RecordBatch>,
+  options: StageFilesOptions = {},
+): Promise<StagedFile[]> {
+  const properties = tableProperties(metadata.configuration);
+  const pool = await table.pool();
+  const { share, signal, dataFolder } = options;
+  return stageRows(table.store, table.ctx, pool, batches, {
+    schema: options.schema ?? schema,
+    mapping: columnMappingMode(metadata, protocol),
+    partitionColumns: metadata.partitionColumns,
+    targetFileSize: properties.targetFileSize,
+    stats: properties.dataSkipping,
+    ...(share === undefined ? {} : { memory: Math.floor(pool.memory / share) }),
+    ...(dataFolder === undefined ? {} : { dataFolder }),
+    signal,
+  });
+}

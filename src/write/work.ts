@@ -1,0 +1,18 @@
+import type { State } from '../snapshot/state.js';
+import type { StagedFile } from '../stage/staged.js';
+import type { PlannedWrite, VerbName } from './verb.js';
+
+/** The second half of a verb: what was staged, and how it becomes a commit on one state or another. */
+export interface Work {
+  readonly verb: VerbName;
+  /** The data files staged now. Those that a newer state has made stale are deleted and replaced when the work is planned on it. */
+  readonly files: readonly StagedFile[];
+  /** Reads and stages what depends on the state, ahead of the first plan. */
+  prepare?(state: State): Promise<void>;
+  /** Decides the commit on `state`; reads and stages again what is stale. Throws what the verb refuses. */
+  plan(state: State): Promise<PlannedWrite>;
+  /** Deletes everything staged, as well as can be. */
+  discard(): Promise<void>;
+  /** Gives the local disk back; staged files stay. */
+  close(): Promise<void>;
+}
