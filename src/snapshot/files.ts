@@ -2,6 +2,7 @@ import { TableError } from '../errors.js';
 import { parseActionLine } from '../log/action-lines.js';
 import type { Action, AddAction } from '../log/actions.js';
 import { encodeUtf8, hashBytes } from '../parquet/flat/byte-text.js';
+import { abortError } from '../runtime/system.js';
 import type { RequestOptions } from '../store/store.js';
 import { hasBit } from './bits.js';
 import type { FileBlock } from './block.js';
@@ -172,7 +173,7 @@ export class BlockFileSet implements FileSet {
   }
 
   async load(needs: FileSetNeeds, options?: RequestOptions): Promise<void> {
-    options?.signal?.throwIfAborted();
+    if (options?.signal?.aborted) throw abortError(options.signal);
     await Promise.all(this.parts.blocks.map((block) => block.load(needs)));
   }
 

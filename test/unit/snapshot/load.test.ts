@@ -8,6 +8,7 @@ import {
   classicCheckpointKey,
   commitPath,
   LAST_CHECKPOINT_KEY,
+  uuidCheckpointKey,
 } from '../../../src/log/paths.js';
 import { loadState } from '../../../src/snapshot/load.js';
 import type { State } from '../../../src/snapshot/state.js';
@@ -261,6 +262,75 @@ describe.skipIf(reference === undefined)('checkpoints with sidecars', () => {
     expect(warnings(ctx)[0]).toMatch(/_sidecars|checkpoint/);
   });
 });
+
+describe('a V2 checkpoint in JSON', () => {
+  const SIDECAR = '_delta_log/_sidecars/s.parquet';
+  const UUID = '80a083e8-7026-4e79-81be-64bd76c43a11';
+
+  /** A table at version 10 whose only state is a JSON checkpoint that names the sidecar at `path`; the sidecar is a whole checkpoint. */
+  async function v2(path: string): Promise<{ store: MemoryStore; ctx: TestContext; key: string }> {
+    const { store, ctx } = await table(10, 10);
+    await store.put(SIDECAR, await store.get(classicCheckpointKey(10)));
+    const key = uuidCheckpointKey(10, UUID, 'json');
+    const lines = [
+      { checkpointMetadata: { version: 10 } },
+      PROTOCOL,
+      { metaData: metadata() },
+      { sidecar: { path, sizeInBytes: 1, modificationTime: 1 } },
+    ];
+    await store.put(key, new TextEncoder().encode(lines.map((line) => JSON.stringify(line)).join('\n')));
+    await store.delete(classicCheckpointKey(10));
+    for (let version = 0; version < 10; version++) await store.delete(commitPath(version));
+    return { store, ctx, key };
+  }
+
+  it('reads the adds of its sidecars, whatever size it gives for them, and nothing else there', async () => {
+    const { store, ctx } = await v2('s.parquet');
+    const state = await loadState(store, ctx);
+    expect(names(state)).toEqual(upTo(10));
+    expect(state.txns.size).toBe(0);
+  });
+
+  it.each(['../../f.parquet', 'other/s.parquet', '..', 'nowhere.parquet'])(
+    'that names %s is an error that names it',
+    async (path) => {
+      const { store, ctx, key } = await v2(path);
+      await expect(loadState(store, ctx)).rejects.toMatchObject({
+        code: 'CORRUPT_LOG',
+        message: expect.stringContaining(key),
+      });
+      expect(warnings(ctx).length).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe('a load of statistics', () => {
+  it('that failed can be tried again, and is made once for all who ask', async () => {
+    const { store, ctx } = await table(10, 10);
+    const key = classicCheckpointKey(10);
+    const bytes = await store.get(key);
+    // Longer than what is fetched with the footer, so that statistics need requests of their own.
+    await store.put(key, padded(bytes));
+    const state = await loadState(store, ctx);
+    const sound = await store.get(key);
+    await store.delete(key);
+    await expect(state.files.load({ statistics: true })).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+    await store.put(key, sound);
+    ctx.events.length = 0;
+    await Promise.all([state.files.load({ statistics: true }), state.files.load({ statistics: true })]);
+    expect(requests(ctx)).toHaveLength(1);
+    expect(state.files.numRecords(0)).toBe(1);
+  });
+});
+
+/** The same file behind a gap, so that its data lies far from its footer. */
+function padded(bytes: Uint8Array): Uint8Array {
+  const footerSize = new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 8, true);
+  const out = new Uint8Array(bytes.length + 700_000);
+  out.set(bytes.subarray(0, bytes.length - 8 - footerSize));
+  out.set(bytes.subarray(bytes.length - 8 - footerSize), out.length - 8 - footerSize);
+  return out;
+}
 
 describe('tombstones', () => {
   it('are the newest removes of files that are not live, before a checkpoint and after', async () => {
