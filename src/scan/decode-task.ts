@@ -2,6 +2,7 @@ import { decodeBulk, isBulk } from '../parquet/bulk.js';
 import type { ColumnData } from '../parquet/column/assemble.js';
 import { type DecodeTask, dataFileError, decodeRowGroup } from '../parquet/read.js';
 import type { TaskResult } from '../stage/protocol.js';
+import type { FetchedUnit } from './open-file.js';
 
 /** The row groups of one file to be decoded by a worker thread. */
 export interface DecodeJob {
@@ -16,17 +17,26 @@ export interface DecodeJob {
 }
 
 /** Decodes in a worker thread; the columns' memory goes over to the caller. Throws `CORRUPT_DATA_FILE`, naming the file. */
-export async function decode({ file, tasks, whole }: DecodeJob['input']): Promise<TaskResult<'decode'>> {
-  const [task] = tasks;
-  const isWhole = whole !== undefined && task !== undefined && tasks.length === 1;
-  const bulk = isWhole && isBulk(task, whole) ? await decodeBulk(task, whole) : undefined;
-  const output = bulk ? [bulk] : decodeTasks(file, tasks);
+export async function decode(input: DecodeJob['input']): Promise<TaskResult<'decode'>> {
+  const output = await decodeWell(input);
   const transfer = new Set<ArrayBuffer>();
   for (const columns of output) for (const column of columns) collectBuffers(column, transfer);
   return { output, transfer: [...transfer] };
 }
 
-/** Decodes in this thread. Throws `CORRUPT_DATA_FILE`, naming the file. */
+/** Decodes a fetched unit, in bulk where that gives the same. */
+export function decodeUnit({ unit, tasks, whole }: FetchedUnit): Promise<ColumnData[][]> {
+  return decodeWell({ file: unit.open.file.path, tasks, whole });
+}
+
+async function decodeWell({ file, tasks, whole }: DecodeJob['input']): Promise<ColumnData[][]> {
+  const [task] = tasks;
+  const isWhole = whole !== undefined && task !== undefined && tasks.length === 1;
+  const bulk = isWhole && isBulk(task, whole) ? await decodeBulk(task, whole) : undefined;
+  return bulk ? [bulk] : decodeTasks(file, tasks);
+}
+
+/** Decodes in this thread, exactly. Throws `CORRUPT_DATA_FILE`, naming the file. */
 export function decodeTasks(file: string, tasks: readonly DecodeTask[]): ColumnData[][] {
   try {
     return tasks.map(decodeRowGroup);
@@ -35,7 +45,11 @@ export function decodeTasks(file: string, tasks: readonly DecodeTask[]): ColumnD
   }
 }
 
-function collectBuffers({ validity, values, offsets, children }: ColumnData, into: Set<ArrayBuffer>): void {
+/** Gathers the memory of a column. */
+export function collectBuffers(
+  { validity, values, offsets, children }: ColumnData,
+  into: Set<ArrayBuffer>,
+): void {
   for (const part of [validity, values, offsets]) if (part) into.add(part.buffer as ArrayBuffer);
   for (const child of children ?? []) collectBuffers(child, into);
 }

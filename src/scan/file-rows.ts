@@ -11,6 +11,17 @@ import type { PlannedColumn, ScanPlan } from './plan.js';
 import { constantColumn, type Rows, takeRows } from './select.js';
 import { sliceRows } from './slice.js';
 
+/** Rows of a scan, before they become a batch: a column for each of the plan's schema. Plain data. */
+export interface RowsPart {
+  readonly columns: readonly ColumnData[];
+  readonly rows: number;
+}
+
+/** The Arrow batch of a part. */
+export function batchOf(plan: ScanPlan, { columns, rows }: RowsPart): RecordBatch {
+  return toRecordBatch(toArrowSchema(plan.schema), columns, rows);
+}
+
 /** Rows of a batch at the most; a multiple of 8. */
 const BATCH_ROWS = 1 << 16;
 
@@ -42,7 +53,7 @@ export function* rowsOf(
   decoded: readonly ColumnData[],
   filter: RowFilter | undefined,
   limit: number,
-): Generator<RecordBatch, void, undefined> {
+): Generator<RowsPart, void, undefined> {
   let next = 0;
   const live = liveRows(open, group);
   const rows = live?.length ?? group.rows;
@@ -57,11 +68,12 @@ export function* rowsOf(
     kept === undefined ? columns[i]! : takeRows(dataType, columns[i]!, kept),
   );
   const count = kept?.length ?? rows;
-  const schema = toArrowSchema(plan.schema);
   for (let start = 0; start < count; start += BATCH_ROWS) {
     const length = Math.min(BATCH_ROWS, count - start);
-    const part = given.map((column, i) => sliceRows(plan.schema.fields[i]!.dataType, column, start, length));
-    yield toRecordBatch(schema, part, length);
+    const columns = given.map((column, i) =>
+      sliceRows(plan.schema.fields[i]!.dataType, column, start, length),
+    );
+    yield { columns, rows: length };
   }
 }
 

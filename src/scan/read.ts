@@ -8,7 +8,7 @@ import type { Store } from '../store/store.js';
 import { mapAhead } from './ahead.js';
 import type { BoundPredicate } from './bind.js';
 import { type DecodeJob, decodeTasks, ownedBuffers } from './decode-task.js';
-import { boundOf, filterOf, rowsOf } from './file-rows.js';
+import { batchOf, boundOf, filterOf, type RowsPart, rowsOf } from './file-rows.js';
 import { type LocationOptions, Locator } from './location.js';
 import { type FetchedUnit, fetchUnit, type OpenFile, openFile, type ReadUnit, unitsOf } from './open-file.js';
 import type { ScanFile, ScanPlan } from './plan.js';
@@ -22,6 +22,9 @@ export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
 
 /** Scans of fewer bytes are decoded where they are. */
 const POOL_FROM = 16 << 20;
+
+/** Files up to this many bytes are read by one worker thread in one go. */
+const LARGEST_JOB = 64 << 20;
 
 /** Bounds on what a scan holds ahead of its consumer: requests and bytes. */
 const OPEN_AHEAD = { count: 16, weight: 48 << 20 };
@@ -57,10 +60,45 @@ export async function* scanFiles(
   if (left === 0) return;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
+  const pool = await poolFor(plan, options);
+  const sources =
+    pool && isLocal(store, plan, options)
+      ? readByWorkers(store, ctx, plan, pool, signal)
+      : readHere(store, ctx, plan, pool, { ...options, signal });
+  try {
+    for await (const { file, parts } of sources) {
+      assertNotAborted(options.signal);
+      let rows = 0;
+      for (const part of parts(left)) {
+        rows += part.rows;
+        yield { file, batch: batchOf(plan, part) };
+      }
+      ctx.emit({ type: 'fileRead', path: file.path, rows });
+      left -= rows;
+      if (left <= 0) return;
+    }
+  } finally {
+    stopped.abort();
+  }
+}
+
+/** Rows of one file, or of one of its row groups; no more of them than asked for. */
+interface PartSource {
+  readonly file: ScanFile;
+  readonly parts: (limit: number) => Iterable<RowsPart>;
+}
+
+async function* readHere(
+  store: Store,
+  ctx: Context,
+  plan: ScanPlan,
+  pool: Pool | undefined,
+  options: ReadOptions & { readonly signal: AbortSignal },
+): AsyncGenerator<PartSource, void, undefined> {
+  const { signal } = options;
   const locator = new Locator(store, ctx, { ...options, allowExternalFiles: plan.allowExternalFiles });
   const where = boundOf(plan);
   const filter = filterOf(where);
-  const pool = await poolFor(plan, options);
   const slowStart = plan.limit !== undefined;
   const opened = mapAhead(plan.files, (file) => openFile(ctx, locator, plan, file, signal), {
     ...OPEN_AHEAD,
@@ -72,23 +110,35 @@ export async function* scanFiles(
     slowStart,
     weightOf: ({ bytes }) => bytes,
   });
-  try {
-    for await (const { unit, columns } of decodedUnits(fetched, pool, signal)) {
-      assertNotAborted(options.signal);
-      for (const [i, group] of unit.groups.entries()) {
-        let rows = 0;
-        for (const batch of rowsOf(plan, unit.open, group, columns[i]!, filter, left)) {
-          rows += batch.numRows;
-          yield { file: unit.open.file, batch };
-        }
-        ctx.emit({ type: 'fileRead', path: unit.open.file.path, rows });
-        left -= rows;
-        if (left <= 0) return;
-      }
+  for await (const { unit, columns } of decodedUnits(fetched, pool, signal)) {
+    for (const [i, group] of unit.groups.entries()) {
+      const { open } = unit;
+      yield { file: open.file, parts: (limit) => rowsOf(plan, open, group, columns[i]!, filter, limit) };
     }
-  } finally {
-    stopped.abort();
   }
+}
+
+/** Local files are opened by the worker threads themselves; only the wanted rows come over. */
+async function* readByWorkers(
+  store: Store,
+  ctx: Context,
+  plan: ScanPlan,
+  pool: Pool,
+  signal: AbortSignal,
+): AsyncGenerator<PartSource, void, undefined> {
+  const bare = { ...plan, files: [] };
+  const read = async (file: ScanFile): Promise<PartSource> => {
+    const { parts, events } = await pool.run('readFile', { url: store.url, plan: bare, file }, { signal });
+    for (const event of events) ctx.emit(event);
+    return { file, parts: () => parts };
+  };
+  yield* mapAhead(plan.files, read, { count: pool.size + 1 });
+}
+
+/** Whether worker threads can open the files, none of which is too large to be read in one go. */
+function isLocal(store: Store, plan: ScanPlan, options: ReadOptions): boolean {
+  if (!store.url.startsWith('file:') || options.openExternal) return false;
+  return plan.limit === undefined && plan.files.every(({ size }) => size <= LARGEST_JOB);
 }
 
 async function* units(

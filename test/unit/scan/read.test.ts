@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalLines } from '../../../src/cli/canonical.js';
 import { serializeActions } from '../../../src/log/action-lines.js';
@@ -11,7 +14,9 @@ import { batchFromRows } from '../../../src/schema/rows-in.js';
 import { serializeSchema } from '../../../src/schema/schema-json.js';
 import { loadState } from '../../../src/snapshot/load.js';
 import { Pool } from '../../../src/stage/pool.js';
+import { LocalStore } from '../../../src/store/local.js';
 import { MemoryStore } from '../../../src/store/memory.js';
+import type { Store } from '../../../src/store/store.js';
 import { fakeContext } from '../../support/fake-context.js';
 
 const schema = parseDdl('id long, text string');
@@ -20,10 +25,10 @@ const schema = parseDdl('id long, text string');
 async function tableOf(
   files: number,
   rows: number,
-  options: { rowGroupRows?: number; textLength?: number } = {},
+  options: { rowGroupRows?: number; textLength?: number; folder?: string } = {},
 ) {
   const ctx = fakeContext();
-  const store = new MemoryStore(ctx);
+  const store: Store = options.folder ? new LocalStore(ctx, options.folder) : new MemoryStore(ctx);
   const actions: Action[] = [
     { protocol: { minReaderVersion: 1, minWriterVersion: 2 } },
     {
@@ -184,30 +189,43 @@ describe('stopping', () => {
 
 describe('worker threads', () => {
   let pool: Pool;
-  let table: Table;
+  let folder: string;
+  const tables: Table[] = [];
   beforeAll(async () => {
     pool = new Pool(fakeContext(), {});
-    table = await tableOf(4, 4500, { textLength: 1000 });
+    folder = await mkdtemp(join(tmpdir(), 'intervale-scan-'));
+    for (const place of [undefined, folder]) {
+      tables.push(await tableOf(4, 4500, { textLength: 1000, folder: place }));
+    }
   });
-  afterAll(() => pool.close());
-
-  it('give the same rows in the same order', async () => {
-    const plan = await table.plan();
-    expect(await idsOf(table, plan, { pool: async () => pool })).toEqual(range(0, 18_000));
-    const some = await table.plan({ where: 'id % 100 = 7' });
-    expect(await idsOf(table, some, { pool: async () => pool })).toEqual(
-      range(0, 180).map((i) => i * 100 + 7),
-    );
+  afterAll(async () => {
+    await pool.close();
+    await rm(folder, { recursive: true, force: true });
   });
 
-  it('name the file that cannot be read', async () => {
-    const plan = await table.plan();
-    const broken = (await table.store.get('f002')).slice();
-    broken.fill(255, 4, 2000);
-    await table.store.put('f002', broken);
-    await expect(idsOf(table, plan, { pool: async () => pool })).rejects.toMatchObject({
-      code: 'CORRUPT_DATA_FILE',
-      context: { file: 'f002' },
-    });
-  });
+  it.each(['fetched', 'opened by themselves'])(
+    'give the same rows in the same order from files %s',
+    async (how) => {
+      const table = tables[how === 'fetched' ? 0 : 1]!;
+      const options = { pool: async () => pool };
+      expect(await idsOf(table, await table.plan(), options)).toEqual(range(0, 18_000));
+      const some = await table.plan({ where: 'id % 100 = 7' });
+      expect(await idsOf(table, some, options)).toEqual(range(0, 180).map((i) => i * 100 + 7));
+    },
+  );
+
+  it.each(['fetched', 'opened by themselves'])(
+    'name the file that cannot be read, of files %s',
+    async (how) => {
+      const table = tables[how === 'fetched' ? 0 : 1]!;
+      const plan = await table.plan();
+      const broken = (await table.store.get('f002')).slice();
+      broken.fill(255, 4, 2000);
+      await table.store.put('f002', broken);
+      await expect(idsOf(table, plan, { pool: async () => pool })).rejects.toMatchObject({
+        code: 'CORRUPT_DATA_FILE',
+        context: { file: 'f002' },
+      });
+    },
+  );
 });
