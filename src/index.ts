@@ -44,10 +44,15 @@ export type { ArrowBatchLike, ArrowTableLike, RowSource } from './write/source.j
 export type { StagedWrite } from './write/staged-write.js';
 export type {
   DeleteSpec,
+  MergeSpec,
   OverwriteTarget,
+  ReplaceUsingSpec,
   UpdateSpec,
   Verb,
   VerbName,
+  WhenMatched,
+  WhenNotMatched,
+  WhenNotMatchedBySource,
   Where,
   WriteOptions,
   WriteResult,

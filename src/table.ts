@@ -21,7 +21,9 @@ import { stage, write } from './write/stage.js';
 import type { StagedWrite } from './write/staged-write.js';
 import type {
   DeleteSpec,
+  MergeSpec,
   OverwriteTarget,
+  ReplaceUsingSpec,
   UpdateSpec,
   Verb,
   Where,
@@ -109,6 +111,26 @@ export class Table {
    */
   overwrite(rows: RowSource, options: OverwriteTarget & WriteOptions): Promise<WriteResult> {
     return write(this.#table, rows, overwriteVerb(options, this.url), options);
+  }
+
+  /**
+   * Replaces the rows that equal an incoming row in the key columns, in one atomic commit; other rows stay. `INVALID_ROW` for NULL in a key column unless
+   * `nullKeys`. No rows: no commit, `unchanged`. See `StagedWrite.commit` for errors.
+   */
+  replaceUsing(rows: RowSource, options: ReplaceUsingSpec & WriteOptions): Promise<WriteResult> {
+    const { columns, nullKeys } = options;
+    return write(this.#table, rows, { verb: 'replaceUsing', columns, nullKeys }, options);
+  }
+
+  /**
+   * Merges rows by key, in one atomic commit: by default rows whose key is there replace the row that has it, others are added. Key, partition and statistics
+   * bounds leave out files; only key columns are read to find matches; files without a change stay the very same. `DUPLICATE_KEY` where two source rows have
+   * one key, unless `dedupe`. The source may be of any length: what memory does not hold goes to the local disk. See `StagedWrite.commit` for errors.
+   */
+  merge(rows: RowSource, options: MergeSpec & WriteOptions): Promise<WriteResult> {
+    const { on, nulls, whenMatched, whenNotMatched, whenNotMatchedBySource, dedupe } = options;
+    const spec = { on, nulls, whenMatched, whenNotMatched, whenNotMatchedBySource, dedupe };
+    return write(this.#table, rows, { verb: 'merge', ...spec }, options);
   }
 
   /** Deletes the rows for which `where` is TRUE, in one atomic commit; rows for which it is NULL stay. See `StagedWrite.commit` for errors. */

@@ -7,10 +7,12 @@ import type { StagedFile } from '../stage/staged.js';
 import { planAppend } from './append.js';
 import { BlindWork } from './blind.js';
 import { deleteWork } from './delete.js';
+import { stageMerge } from './merge.js';
 import { stageOverwriteWhere } from './overwrite.js';
 import { replacedTable, stageOverwriteAll } from './overwrite-all.js';
 import { planOverwritePartitions } from './overwrite-partitions.js';
 import { NOTHING } from './plan.js';
+import { stageReplaceUsing } from './replace-using.js';
 import { batchesOf, type RowSource } from './source.js';
 import { type FileRules, stageBatches } from './stage-files.js';
 import { StagedWrite } from './staged-write.js';
@@ -106,6 +108,10 @@ async function workOf(
       const replaced = replacedTable(state, verb.schema, table.url);
       return stageOverwriteAll(table, replaced, source(replaced.rules.schema), signal);
     }
+    case 'replaceUsing':
+      return stageReplaceUsing(table, state, source(), verb, signal);
+    case 'merge':
+      return stageMerge(table, state, source(), verb, signal);
     case 'delete':
       return deleteWork(table, state, verb, signal);
     case 'update':

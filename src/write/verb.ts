@@ -74,6 +74,8 @@ export type Verb =
   | 'append'
   | 'overwritePartitions'
   | ({ readonly verb: 'overwrite' } & OverwriteTarget)
+  | ({ readonly verb: 'replaceUsing' } & ReplaceUsingSpec)
+  | ({ readonly verb: 'merge' } & MergeSpec)
   | ({ readonly verb: 'delete' } & DeleteSpec)
   | ({ readonly verb: 'update' } & UpdateSpec);
 
