@@ -21,6 +21,9 @@ const SMALLER = new Set(['stats', 'schemaString']);
 /** Leaves with few distinct values. */
 const CODED = new Set(['key', 'value', 'element', 'storageType', 'clusteringProvider', 'provider']);
 
+/** Members of adds beside tags and deletion vectors that only some tables use. */
+const EXTRAS: ReadonlySet<string> = new Set(['baseRowId', 'defaultRowCommitVersion', 'clusteringProvider']);
+
 /** The rows beside the adds, by the name of their action, in the order they are written. */
 export type SmallRows = readonly (readonly [name: string, rows: readonly object[]])[];
 
@@ -161,8 +164,13 @@ class AddEncoder {
     });
     this.#partitionValues();
     const extras: (AddExtra | undefined)[] = [];
-    columns.extras((extra) => extras.push(extra));
-    this.#extras(extras);
+    let any = false;
+    columns.extras((extra) => {
+      any ||= extra !== undefined;
+      extras.push(extra);
+    });
+    if (any) this.#extras(extras);
+    else this.#noExtras();
     this.#typed(state, columns);
   }
 
@@ -202,6 +210,19 @@ class AddEncoder {
     }
   }
 
+  /** All adds are null in the columns that only some tables use. */
+  #noExtras(): void {
+    this.#leaves.forEach((leaf, index) => {
+      const [top, name] = leaf.path;
+      if (top !== 'add' || !(name === 'tags' || name === 'deletionVector' || EXTRAS.has(name ?? ''))) return;
+      for (const group of this.#groups) {
+        const writer = group.writers[index] as LeafWriter;
+        writer.nulls(group.before, 0);
+        writer.nulls(group.adds, 1);
+      }
+    });
+  }
+
   #extras(extras: readonly (AddExtra | undefined)[]): void {
     const keys = this.#column('tags', 'key_value', 'key');
     const values = this.#column('tags', 'key_value', 'value');
@@ -212,11 +233,7 @@ class AddEncoder {
     for (const leaf of this.#leaves) {
       const [top, name, member] = leaf.path;
       if (top !== 'add' || name === undefined) continue;
-      if (
-        member === undefined &&
-        !['baseRowId', 'defaultRowCommitVersion', 'clusteringProvider'].includes(name)
-      )
-        continue;
+      if (member === undefined && !EXTRAS.has(name)) continue;
       if (member !== undefined && name !== 'deletionVector') continue;
       const next = this.#column(...leaf.path.slice(1)) as () => LeafWriter;
       for (const extra of extras) {

@@ -271,6 +271,8 @@ export class CheckpointBlock implements FileBlock {
   }
 
   extra(row: number): AddExtra | undefined {
+    const { tags, members: some } = this.#actions as ActionColumns;
+    if (tags.size === 0 && some.length === 0 && this.#vector === undefined) return undefined;
     const members = this.#extras(row);
     return members.length === 0 ? undefined : (Object.fromEntries(members) as AddExtra);
   }

@@ -1,7 +1,11 @@
 /** Bytes that grow at the end. */
 export class ByteSink {
-  bytes = new Uint8Array(1024);
+  bytes: Uint8Array<ArrayBuffer>;
   length = 0;
+
+  constructor(capacity = 1024) {
+    this.bytes = new Uint8Array(capacity);
+  }
 
   /** Makes room for `more` bytes; the caller writes at `length` and moves it. */
   room(more: number): void {

@@ -179,7 +179,7 @@ export class LeafWriter {
 
   #flush(): void {
     const { maxDefinition, maxRepetition } = this.#options;
-    const body = new ByteSink();
+    const body = new ByteSink(this.#values.length + 1024);
     if (maxRepetition > 0) putLevels(body, this.#repetition, this.#entries, maxRepetition);
     if (maxDefinition > 0) putLevels(body, this.#definition, this.#entries, maxDefinition);
     const coded = this.#dictionary !== undefined;
