@@ -2,6 +2,7 @@ import { commitPath } from '../log/paths.js';
 import type { Context } from '../runtime/context.js';
 import { loadState } from '../snapshot/load.js';
 import type { Store } from '../store/store.js';
+import { anyLive, anyRemoved } from './evidence.js';
 
 /**
  * What a version is worth that was put longer after its base was confirmed than log cleanup is held off. `visible`: readers see it. `orphan`: it was
@@ -10,7 +11,7 @@ import type { Store } from '../store/store.js';
 export type Late = 'visible' | 'orphan' | 'unknown';
 
 /**
- * Looks from scratch at what became of the commit of `version` that added `paths`. Requests: a fresh load, and a HEAD where the files are not found.
+ * Looks from scratch at what became of the commit of `version` that added `paths` (see `addedFiles`). Requests: a fresh load, and a HEAD where the files are not found.
  */
 export async function judgeLate(
   store: Store,
@@ -21,9 +22,7 @@ export async function judgeLate(
   const fresh = await loadState(store, ctx, {});
   if (fresh.version === version) return 'visible';
   if (fresh.version < version) return 'unknown';
-  if (paths.some((path) => fresh.files.find(path, undefined) >= 0)) return 'visible';
-  const wanted = new Set(paths);
-  if ((await fresh.tombstones()).some((remove) => wanted.has(remove.path))) return 'visible';
+  if (anyLive(fresh, paths) || anyRemoved(await fresh.tombstones(), paths)) return 'visible';
   const before = await store.head(commitPath(version - 1));
   const after = await store.head(commitPath(version + 1));
   if (before && after) return 'visible';

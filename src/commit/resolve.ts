@@ -2,12 +2,14 @@ import { isTableError } from '../errors.js';
 import { commitPath } from '../log/paths.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { loadState } from '../snapshot/load.js';
+import { anyLive } from './evidence.js';
 import { commitTxnId } from './identity.js';
 
 /** The context of a `COMMIT_STATE_UNKNOWN` error. Plain data: may be stored and asked about by another process. */
 export interface UnknownCommit {
   readonly version: number;
   readonly txnId: string;
+  /** The files it adds; see `addedFiles`. */
   readonly paths: readonly string[];
 }
 
@@ -27,5 +29,5 @@ export async function resolveCommit(table: TableContext, commit: UnknownCommit):
   }
   const state = await loadState(table.store, table.ctx, {});
   if (state.version < commit.version) return 'absent';
-  return commit.paths.some((path) => state.files.find(path, undefined) >= 0) ? 'committed' : 'unknown';
+  return anyLive(state, commit.paths) ? 'committed' : 'unknown';
 }

@@ -15,6 +15,7 @@ import { ENGINE_INFO } from '../version.js';
 import { attemptCommit, unknownState } from './attempt.js';
 import { recentState, stalenessBound } from './base.js';
 import { checkWinners } from './conflict.js';
+import { addedFiles, anyLive } from './evidence.js';
 import { judgeLate } from './late.js';
 
 /** What one commit will hold, decided against one state. */
@@ -24,6 +25,8 @@ export interface CommitPlan {
   readonly parameters: JsonObject;
   readonly metrics: Readonly<Record<string, number>>;
   readonly isBlindAppend: boolean;
+  /** Further members of `commitInfo`. */
+  readonly facts?: JsonObject;
   /** Everything but `commitInfo`. */
   readonly actions: readonly Action[];
 }
@@ -95,7 +98,7 @@ async function run<T>(
       signal: options.signal,
     });
     table.pace.measured(clock.monotonic() - putAt);
-    const paths = addedPaths(actions);
+    const paths = addedFiles(actions);
     if (attempt.outcome === 'committed') {
       const late =
         clock.monotonic() - confirmedAt > stalenessBound(base)
@@ -120,7 +123,7 @@ async function run<T>(
     } else if (attempt.outcome === 'cleaned') {
       table.latest.forget();
       const fresh = await table.latest.get();
-      if (paths.some((path) => fresh.files.find(path, undefined) >= 0)) {
+      if (anyLive(fresh, paths)) {
         return { committed: true, version, attempts, result: planned.result };
       }
       throw unknownState(table.url, version, txnId, paths, undefined);
@@ -164,12 +167,9 @@ function commitInfo(
       engineInfo: ENGINE_INFO,
       txnId,
       userMetadata,
+      facts: plan.facts,
     }),
   };
-}
-
-function addedPaths(actions: readonly Action[]): string[] {
-  return actions.flatMap((action) => ('add' in action ? [action.add.path] : []));
 }
 
 async function checkpointWhenDue(table: TableContext, state: State): Promise<void> {

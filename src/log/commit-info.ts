@@ -20,6 +20,8 @@ export interface CommitInfoInput {
   /** Unique to this commit: by it a writer recognises its own commit when the answer was lost. */
   readonly txnId: string;
   readonly userMetadata?: string;
+  /** Members of the writer's own. */
+  readonly facts?: JsonObject;
 }
 
 /** The `commitInfo` of a commit with the members and forms that other engines write (protocol: Commit Provenance Information); counts are strings. */
@@ -39,5 +41,6 @@ export function buildCommitInfo(input: CommitInfoInput): CommitInfoAction {
     ...(input.userMetadata === undefined ? {} : { userMetadata: input.userMetadata }),
     engineInfo: input.engineInfo,
     txnId: input.txnId,
+    ...input.facts,
   };
 }

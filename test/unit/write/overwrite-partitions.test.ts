@@ -100,6 +100,7 @@ describe('overwritePartitions', () => {
 
   test('a table without partitions is refused before a row is read', async () => {
     const table = await tableOf('id long', [], [{ id: 1 }]);
+    // biome-ignore lint/correctness/useYield: it must fail before it could.
     const rows = (function* (): Generator<Row> {
       throw new Error('was read');
     })();
