@@ -6,7 +6,7 @@ import { abortError } from '../runtime/system.js';
 import type { RequestOptions } from '../store/store.js';
 import { hasBit } from './bits.js';
 import type { FileBlock } from './block.js';
-import { jsonStatistics } from './json-statistics.js';
+import { jsonStatistics, NO_COUNT, readCount } from './json-statistics.js';
 import type { FileSet, FileSetNeeds, PartitionColumn, StatisticsColumn } from './state.js';
 import type { ColumnTokens, StatisticsSource } from './statistics.js';
 import type { Tail } from './tail.js';
@@ -212,6 +212,7 @@ export class BlockFileSet implements FileSet {
     const unescaper = new Unescaper();
     this.#tailStatistics ??= jsonStatistics({
       rows: tailCount,
+      count: (row) => leadingCount(tail, row),
       span(row) {
         const start = tail.statsStart[row] as number;
         if (start < 0 || hasBit(deadTail, row)) return undefined;
@@ -224,6 +225,19 @@ export class BlockFileSet implements FileSet {
     });
     return this.#tailStatistics;
   }
+}
+
+/** How statistics begin within a line of the log, as nearly all writers write them. */
+const COUNT_FIRST = encodeUtf8('{\\"numRecords\\":');
+
+/** The number of records where a row's statistics begin with it; then nothing has to be resolved to learn it. */
+function leadingCount(tail: Tail, row: number): number | undefined {
+  const start = tail.statsStart[row] as number;
+  if (start < 0) return undefined;
+  const bytes = tail.buffers[tail.source[row] as number] as Uint8Array;
+  for (let i = 0; i < COUNT_FIRST.length; i++) if (bytes[start + i] !== COUNT_FIRST[i]) return undefined;
+  const count = readCount(bytes, start + COUNT_FIRST.length, tail.statsEnd[row] as number);
+  return count === NO_COUNT ? undefined : count;
 }
 
 /** The whole action of a tail's row, parsed from its line. */

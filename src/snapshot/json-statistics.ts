@@ -6,6 +6,8 @@ export interface StatsSpans {
   readonly rows: number;
   /** The span of a row, or undefined where it has none. The same object may be given each time, so it stays valid until the next call alone. */
   span(row: number): StatsSpan | undefined;
+  /** The number of records of a row where that is known without resolving its span. */
+  count?(row: number): number | undefined;
 }
 
 export interface StatsSpan {
@@ -47,7 +49,7 @@ export function jsonStatistics(spans: StatsSpans): StatisticsSource {
   };
 }
 
-const NO_COUNT = -1;
+export const NO_COUNT = -1;
 const MIN = 0;
 const MAX = 1;
 const NULLS = 2;
@@ -57,6 +59,11 @@ const NUM_RECORDS = encodeUtf8('numRecords');
 function scanCounts(spans: StatsSpans): Float64Array {
   const counts = new Float64Array(spans.rows).fill(NO_COUNT);
   for (let row = 0; row < spans.rows; row++) {
+    const known = spans.count?.(row);
+    if (known !== undefined) {
+      counts[row] = known;
+      continue;
+    }
     const span = spans.span(row);
     if (span === undefined) continue;
     const { bytes, start, end } = span;
@@ -210,8 +217,8 @@ function scanNulls(spans: StatsSpans, names: readonly Uint8Array[]): Float64Arra
 const NULL = 0x6e;
 const MAX_DIGITS = 15;
 
-/** The count whose digits start at `start`, or `NO_COUNT` for anything but an integer that a double holds. */
-function readCount(bytes: Uint8Array, start: number, end: number): number {
+/** The count whose digits start at `start` and end with its member, or `NO_COUNT` for anything but an integer that a double holds. */
+export function readCount(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   let at = start;
   for (; at < end; at++) {
