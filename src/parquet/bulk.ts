@@ -14,14 +14,15 @@ const LEAST_SHARE = 0.7;
 let isBroken = false;
 
 /**
- * True where the WebAssembly engine gives the same columns as the exact decoder, and faster: one row group, wanted nearly whole, of flat columns that need
- * no conversion. `bytes` are those of the whole file.
+ * True where the WebAssembly engine gives the same columns as the exact decoder, and faster: row groups of one file, wanted nearly whole, of flat columns
+ * that need no conversion. `bytes` are those of the whole file.
  */
-export function isBulk(task: DecodeTask, bytes: Uint8Array): boolean {
+export function isBulk(tasks: readonly DecodeTask[], bytes: Uint8Array): boolean {
   if (isBroken || bytes.length < LEAST_BYTES) return false;
-  const { nodes, chunks } = task;
-  const wanted = chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0);
-  return wanted >= bytes.length * LEAST_SHARE && nodes.every((node) => isPlain(node, task));
+  let wanted = 0;
+  for (const { chunks } of tasks) for (const chunk of chunks) wanted += chunk.bytes.length;
+  if (wanted < bytes.length * LEAST_SHARE) return false;
+  return tasks.every((task) => task.nodes.every((node) => isPlain(node, task)));
 }
 
 function isPlain(node: ReadNode, { chunks }: DecodeTask): boolean {
@@ -34,13 +35,22 @@ function isPlain(node: ReadNode, { chunks }: DecodeTask): boolean {
 }
 
 /**
- * Decodes a whole file by the WebAssembly engine. Undefined where it cannot, or gives another layout than the exact decoder would: that one then says
+ * Decodes row groups of a file by the WebAssembly engine. Undefined where it cannot, or gives another layout than the exact decoder would: that one then says
  * what is so or what is wrong. After a trap it is not used again in this thread.
  */
-export async function decodeBulk(task: DecodeTask, bytes: Uint8Array): Promise<ColumnData[] | undefined> {
+export async function decodeBulk(
+  tasks: readonly DecodeTask[],
+  bytes: Uint8Array,
+): Promise<ColumnData[][] | undefined> {
   const engine = await loadParquetWasm();
+  const decoded: ColumnData[][] = [];
   try {
-    return readColumns(engine, task, bytes);
+    for (const task of tasks) {
+      const columns = readColumns(engine, task, bytes);
+      if (columns === undefined) return undefined;
+      decoded.push(columns);
+    }
+    return decoded;
   } catch (error) {
     if (isWasmTrap(error)) isBroken = true;
     return undefined;
@@ -52,7 +62,7 @@ function readColumns(
   task: DecodeTask,
   bytes: Uint8Array,
 ): ColumnData[] | undefined {
-  const table = engine.readParquet(bytes, { batchSize: Math.max(1, task.rows) });
+  const table = engine.readParquet(bytes, { rowGroups: [task.group], batchSize: Math.max(1, task.rows) });
   const batches = table.recordBatches();
   try {
     const [batch] = batches;

@@ -15,6 +15,8 @@ export interface FetchedChunk {
 
 /** The work of decoding one row group: plain data, fit to be sent to a worker thread. */
 export interface DecodeTask {
+  /** Which row group of the file it is. */
+  readonly group: number;
   readonly rows: number;
   readonly nodes: readonly ReadNode[];
   readonly chunks: readonly FetchedChunk[];
@@ -37,7 +39,7 @@ export async function fetchRowGroup(
   const ranges = wanted.map(({ meta }) => ({ start: meta.start, end: meta.start + meta.length }));
   const bytes = await source.readAll(ranges);
   const chunks = wanted.map((chunk, i) => ({ ...chunk, bytes: bytes[i]! }));
-  return { rows: group.rows, nodes, chunks };
+  return { group: rowGroup, rows: group.rows, nodes, chunks };
 }
 
 /** Decodes a fetched row group: one column a node. Throws `FlatFault`. */

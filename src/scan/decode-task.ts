@@ -30,10 +30,8 @@ export function decodeUnit({ unit, tasks, whole }: FetchedUnit): Promise<ColumnD
 }
 
 async function decodeWell({ file, tasks, whole }: DecodeJob['input']): Promise<ColumnData[][]> {
-  const [task] = tasks;
-  const isWhole = whole !== undefined && task !== undefined && tasks.length === 1;
-  const bulk = isWhole && isBulk(task, whole) ? await decodeBulk(task, whole) : undefined;
-  return bulk ? [bulk] : decodeTasks(file, tasks);
+  const bulk = whole && isBulk(tasks, whole) ? await decodeBulk(tasks, whole) : undefined;
+  return bulk ?? decodeTasks(file, tasks);
 }
 
 /** Decodes in this thread, exactly. Throws `CORRUPT_DATA_FILE`, naming the file. */

@@ -1,5 +1,6 @@
 import { corrupt, FlatFault } from '../flat/fault.js';
 import { decodeHybrid, unpack } from '../flat/rle.js';
+import { decodeDelta32, decodeDelta64 } from './delta.js';
 import { type BinarySink, copyBytes, type FixedSink, gather, type Sink, type Values } from './values.js';
 
 /** The encodings of values, by their numbers in parquet.thrift. */
@@ -82,7 +83,7 @@ function decodeFixed(
   } else if (encoding === Encoding.DELTA_BINARY_PACKED && width === 4) {
     decodeDelta32(bytes, at, end, count, new Int32Array(sink.bytes.buffer, start, count));
   } else if (encoding === Encoding.DELTA_BINARY_PACKED && width === 8) {
-    decodeDelta64(bytes, at, end, count, new BigInt64Array(sink.bytes.buffer, start, count));
+    decodeDelta64(bytes, at, end, count, new Int32Array(sink.bytes.buffer, start, 2 * count));
   } else if (encoding === Encoding.DELTA_BYTE_ARRAY) {
     let index = sink.count;
     eachFrontCoded(bytes, at, end, count, (value, length) => {
@@ -170,140 +171,6 @@ function eachFrontCoded(
     previous = prefix + suffix;
     take(value, previous);
   }
-}
-
-interface DeltaHeader {
-  readonly miniBlocks: number;
-  readonly perMiniBlock: number;
-}
-
-class DeltaReader {
-  constructor(
-    readonly bytes: Uint8Array,
-    public at: number,
-    readonly end: number,
-  ) {}
-
-  varint(): bigint {
-    let result = 0n;
-    for (let shift = 0n; shift <= 63n; shift += 7n) {
-      if (this.at >= this.end) break;
-      const byte = this.bytes[this.at++]!;
-      result |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return result;
-    }
-    throw corrupt('deltas past the end of their page');
-  }
-
-  zigzag(): bigint {
-    const n = this.varint();
-    return (n >> 1n) ^ -(n & 1n);
-  }
-
-  header(count: number): DeltaHeader {
-    const blockSize = Number(this.varint());
-    const miniBlocks = Number(this.varint());
-    const total = Number(this.varint());
-    const perMiniBlock = blockSize / miniBlocks;
-    if (
-      total < count ||
-      !(perMiniBlock >= 8) ||
-      perMiniBlock % 8 !== 0 ||
-      miniBlocks > 512 ||
-      blockSize > 1 << 24
-    ) {
-      throw corrupt('delta header that cannot be');
-    }
-    return { miniBlocks, perMiniBlock };
-  }
-
-  /** The bit widths of a block's mini blocks. */
-  widths(miniBlocks: number): Uint8Array {
-    if (this.at + miniBlocks > this.end) throw corrupt('deltas past the end of their page');
-    const widths = this.bytes.subarray(this.at, this.at + miniBlocks);
-    this.at += miniBlocks;
-    return widths;
-  }
-
-  /** The start of a mini block of that many bytes. The last one of a page may be cut to what is needed. */
-  take(bytes: number, needed: number): number {
-    const at = this.at;
-    if (at + needed > this.end) throw corrupt('deltas past the end of their page');
-    this.at = Math.min(this.end, at + bytes);
-    return at;
-  }
-}
-
-/** DELTA_BINARY_PACKED of 32-bit values, wrapping; returns the position after them. */
-function decodeDelta32(
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-  count: number,
-  output: Int32Array,
-): number {
-  const reader = new DeltaReader(bytes, at, end);
-  const { miniBlocks, perMiniBlock } = reader.header(count);
-  let value = Number(BigInt.asIntN(32, reader.zigzag()));
-  if (count === 0) return reader.at;
-  output[0] = value;
-  const deltas = new Int32Array(perMiniBlock);
-  let to = 1;
-  while (to < count) {
-    const minimum = Number(BigInt.asIntN(32, reader.zigzag()));
-    for (const width of reader.widths(miniBlocks)) {
-      if (to >= count) break;
-      if (width > 32) throw corrupt('deltas wider than their type');
-      const length = Math.min(perMiniBlock, count - to);
-      const from = reader.take((perMiniBlock * width) / 8, (length * width + 7) >> 3);
-      unpack(bytes, from, width, deltas, 0, length);
-      for (let i = 0; i < length; i++) output[to++] = value = (value + minimum + deltas[i]!) | 0;
-    }
-  }
-  return reader.at;
-}
-
-/** The same of 64-bit values. */
-function decodeDelta64(
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-  count: number,
-  output: BigInt64Array,
-): void {
-  const reader = new DeltaReader(bytes, at, end);
-  const { miniBlocks, perMiniBlock } = reader.header(count);
-  let value = reader.zigzag();
-  output[0] = value;
-  const narrow = new Int32Array(perMiniBlock);
-  let to = 1;
-  while (to < count) {
-    const minimum = reader.zigzag();
-    for (const width of reader.widths(miniBlocks)) {
-      if (to >= count) break;
-      if (width > 64) throw corrupt('deltas wider than their type');
-      const length = Math.min(perMiniBlock, count - to);
-      const from = reader.take((perMiniBlock * width) / 8, Math.ceil((length * width) / 8));
-      if (width <= 32) {
-        unpack(bytes, from, width, narrow, 0, length);
-        for (let i = 0; i < length; i++) {
-          output[to++] = value = BigInt.asIntN(64, value + minimum + BigInt(narrow[i]! >>> 0));
-        }
-      } else {
-        for (let i = 0; i < length; i++) {
-          output[to++] = value = BigInt.asIntN(64, value + minimum + bitsAt(bytes, from, i * width, width));
-        }
-      }
-    }
-  }
-}
-
-function bitsAt(bytes: Uint8Array, at: number, bit: number, width: number): bigint {
-  let value = 0n;
-  const first = at + (bit >> 3);
-  const last = at + ((bit + width + 7) >> 3);
-  for (let i = last - 1; i >= first; i--) value = (value << 8n) | BigInt(bytes[i]!);
-  return (value >> BigInt(bit & 7)) & ((1n << BigInt(width)) - 1n);
 }
 
 function sumOfLengths(lengths: Int32Array): number {

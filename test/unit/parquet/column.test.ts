@@ -165,8 +165,8 @@ describe('decoding whole files', () => {
     const source = await sourceOf(bytes);
     const footer = await readFooter(source);
     const task = await fetchRowGroup(source, footer, 0, resolveColumns(footer.root, fields, 'none'));
-    expect(isBulk(task, bytes)).toBe(true);
-    const bulk = await decodeBulk(task, bytes);
+    expect(isBulk([task], bytes)).toBe(true);
+    const bulk = (await decodeBulk([task], bytes))?.[0];
     const lines = (columns: NonNullable<typeof bulk>) =>
       canonicalLines(toRecordBatch(toArrowSchema(schema), columns, task.rows), schema);
     expect(lines(bulk!)).toEqual(lines(decodeRowGroup(task)));
