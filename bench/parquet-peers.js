@@ -35,7 +35,7 @@ const operations = {
         const { id, ts, day, category, amount, name } = /** @type {any} */ (batch.get(i));
         rows.push({
           id: Number(id),
-          ts: Number(ts),
+          ts: Math.round(Number(ts) * 1000),
           day: Math.floor(Number(day) / 86_400_000),
           category,
           amount,

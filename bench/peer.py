@@ -66,7 +66,7 @@ def plan(url, column, value, statistics=False):
     if statistics:
         ms, files = timed(lambda: table.file_uris(file_pruning_predicate=f"{column} = {value}"))
     else:
-        ms, files = timed(lambda: table.file_uris(partition_filters=[(column, "=", value)]))
+        ms, files = timed(lambda: table.file_uris(file_pruning_predicate=[(column, "=", value)]))
     return {"ms": ms, "files": len(files)}
 
 
@@ -150,16 +150,20 @@ def read_part(url, predicate=None):
     return {"ms": ms, "rows": rows}
 
 
+def warm(url, part):
+    return {}
+
+
 def contend(url, part, commits, storage=None):
     """`commits` overwrites of one partition; what is given up is counted, as is the longest wait for one commit."""
-    table = DeltaTable(url, storage_options=storage)
+    table = tables[url]
     failed, waits = 0, []
     for number in range(commits):
         start = time.perf_counter()
         try:
             write_deltalake(table, part_rows(part, number), mode="overwrite", predicate=f"part = {part}")
-        except Exception:  # noqa: BLE001 - a commit given up is what is counted
-            traceback.print_exc()
+        except Exception as error:  # noqa: BLE001 - a commit given up is what is counted
+            print(f"given up: {error}", file=sys.stderr)
             failed += 1
             table = DeltaTable(url, storage_options=storage)
         waits.append((time.perf_counter() - start) * 1000)
@@ -173,7 +177,7 @@ def versions():
 OPERATIONS = {
     "load": load, "open": open_table, "keep": keep, "refresh": refresh, "plan": plan, "write": write,
     "overwriteDay": overwrite_day, "scan": scan, "appendRows": append_rows, "checkpoint": checkpoint, "create": create,
-    "writePart": write_part, "readPart": read_part, "contend": contend, "versions": versions,
+    "writePart": write_part, "readPart": read_part, "warm": warm, "contend": contend, "versions": versions,
 }
 
 

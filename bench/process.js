@@ -26,6 +26,7 @@ export class Worker {
   #child;
   /** @type {((answer: string | undefined) => void)[]} */
   #waiting = [];
+  #ended = false;
 
   /** @param {string} command @param {string[]} args @param {Record<string, string>} [env] */
   constructor(command, args, env = {}) {
@@ -38,6 +39,7 @@ export class Worker {
       (line) => this.#waiting.shift()?.(line),
     );
     this.#child.on('exit', () => {
+      this.#ended = true;
       for (const answer of this.#waiting) answer(undefined);
       this.#waiting = [];
     });
@@ -46,6 +48,7 @@ export class Worker {
 
   /** @param {string} op @param {object} [args] @returns {Promise<any>} */
   async ask(op, args = {}) {
+    if (this.#ended) throw new Error(`the process ended before ${op}`);
     const answer = new Promise((resolve) => this.#waiting.push(resolve));
     this.#child.stdin?.write(`${JSON.stringify({ op, args })}\n`);
     const line = await answer;
@@ -57,7 +60,7 @@ export class Worker {
 
   /** Ends the process after its last answer. */
   async stop() {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.#ended) return;
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.stdin?.end();
     await ended;

@@ -80,11 +80,12 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** The other engines in a child process: made on first use, one for a test run. Requests are answered in order. */
+/** The other engines in a child process. Requests are answered in order; it ends when the process that started it does. */
 export class Engines {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, Pending>();
   #last = 0;
+  #ended: string | undefined;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
@@ -116,19 +117,12 @@ export class Engines {
 
   /** Rejects with the engine's own message. */
   ask<Name extends keyof Operations>(name: Name, args: Operations[Name][0]): Promise<Operations[Name][1]> {
+    if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended));
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve: (result) => resolve(result as Operations[Name][1]), reject });
       this.#child.stdin!.write(`${JSON.stringify({ id, op: name, args })}\n`);
     });
-  }
-
-  /** Ends the process and the engines in it. */
-  async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    this.#child.stdin!.end();
-    await ended;
   }
 
   #answer(line: string): void {
@@ -140,6 +134,7 @@ export class Engines {
   }
 
   #fail(message: string): void {
+    this.#ended = message;
     for (const pending of this.#pending.values()) pending.reject(new Error(message));
     this.#pending.clear();
   }
