@@ -4,6 +4,10 @@ import { readFileSync } from 'node:fs';
 const [steps, ...files] = process.argv.slice(2);
 const total = { passed: 0, failed: Number(steps), skipped: 0 };
 for (const file of files) {
+  if (file.endsWith('.txt')) {
+    countGroups(readFileSync(file, 'utf8'));
+    continue;
+  }
   let report;
   try {
     report = JSON.parse(readFileSync(file, 'utf8'));
@@ -24,6 +28,17 @@ for (const file of files) {
     }
   }
 }
+/** A line a group: `ok   name: 3 of 3`, `FAIL name: 2 of 3`. */
+function countGroups(text) {
+  let groups = 0;
+  for (const [, passed, cases] of text.matchAll(/^(?:ok {2}|FAIL) .+: (\d+) of (\d+)$/gm)) {
+    groups++;
+    total.passed += Number(passed);
+    total.failed += Number(cases) - Number(passed);
+  }
+  if (groups === 0) total.failed++;
+}
+
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
 console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
 process.exitCode = total.failed > 0 ? 1 : 0;
