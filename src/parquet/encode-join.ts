@@ -144,14 +144,19 @@ function moveGroup(group: ThriftStruct, by: number): void {
   }
 }
 
-function addStatistics(group: ThriftStruct, { leaf, nulls, bounds }: PartStatistics): void {
-  const meta = structs(group, GROUP.columns)[leaf]!.get(CHUNK.meta)!.value as ThriftStruct;
+function addStatistics(group: ThriftStruct, added: PartStatistics): void {
+  const meta = structs(group, GROUP.columns)[added.leaf]!.get(CHUNK.meta)!.value as ThriftStruct;
+  meta.set(META.statistics, { type: T.STRUCT, value: footerStatistics(added) });
+}
+
+/** The footer's `Statistics` of a column chunk. */
+export function footerStatistics({ nulls, bounds }: Omit<PartStatistics, 'leaf'>): ThriftStruct {
   const value: ThriftStruct = new Map([[STATISTICS.nulls, { type: T.I64, value: nulls }]]);
   if (bounds?.max) value.set(STATISTICS.max, { type: T.BINARY, value: bounds.max });
   if (bounds) value.set(STATISTICS.min, { type: T.BINARY, value: bounds.min });
   if (bounds?.max) value.set(STATISTICS.maxExact, { type: T.TRUE, value: bounds.maxExact });
   if (bounds) value.set(STATISTICS.minExact, { type: T.TRUE, value: bounds.minExact });
-  meta.set(META.statistics, { type: T.STRUCT, value });
+  return value;
 }
 
 function moveIndexes(

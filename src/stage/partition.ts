@@ -1,4 +1,5 @@
 import { bitAt, type Column, int32 } from '../parquet/encode-columns.js';
+import { datumAt } from '../parquet/encode-value.js';
 import type { DataType, Datum } from '../schema/types.js';
 
 /** The rows of a chunk by their partition: `codes[row]` is an index into `groups`, which hold one value for each partition column. */
@@ -37,37 +38,6 @@ export function orderByCode(codes: Int32Array, groups: number): { order: Int32Ar
   const order = new Int32Array(codes.length);
   for (let row = 0; row < codes.length; row++) order[next[codes[row]!]!++] = row;
   return { order, starts };
-}
-
-/** A value of a primitive column. */
-export function datumAt(type: DataType, column: Column, row: number): Datum {
-  if (type.type === 'void' || (column.valid && !bitAt(column.valid, column.bit + row))) return null;
-  const values = column.values!;
-  if (type.type === 'boolean') return bitAt(values, column.bit + row) === 1;
-  if (column.offsets) {
-    const bytes = values.slice(column.offsets[row]!, column.offsets[row + 1]!);
-    return type.type === 'string'
-      ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-      : bytes;
-  }
-  const view = new DataView(values.buffer, values.byteOffset, values.byteLength);
-  switch (type.type) {
-    case 'byte':
-      return view.getInt8(row);
-    case 'short':
-      return view.getInt16(row * 2, true);
-    case 'integer':
-    case 'date':
-      return view.getInt32(row * 4, true);
-    case 'float':
-      return view.getFloat32(row * 4, true);
-    case 'double':
-      return view.getFloat64(row * 8, true);
-    case 'decimal':
-      return (view.getBigInt64(row * 16 + 8, true) << 64n) | view.getBigUint64(row * 16, true);
-    default:
-      return view.getBigInt64(row * 8, true);
-  }
 }
 
 interface Codes {

@@ -1,3 +1,4 @@
+import { isSmall } from '../parquet/encode-small.js';
 import type { Context } from '../runtime/context.js';
 import { partitionKey } from '../schema/partition-value.js';
 import type { Gathering } from './feed.js';
@@ -8,7 +9,7 @@ import type { planStage, StageSpec } from './plan.js';
 import type { Pool } from './pool.js';
 import type { TaskOutput } from './protocol.js';
 import type { StagedFile } from './staged.js';
-import { split } from './tasks.js';
+import { encode, split } from './tasks.js';
 import type { Uploads } from './uploads.js';
 import type { Work } from './work.js';
 
@@ -20,6 +21,8 @@ const SMALLEST_GROUP_BYTES = 2 ** 20;
 const SPILL_BELOW_BYTES = 2 * 2 ** 20;
 /** Fewer rows are split sooner than a thread is asked. */
 const INLINE_ROWS = 4096;
+/** So few rows are encoded sooner than a thread is asked. */
+const INLINE_ENCODE_ROWS = 32;
 
 /** The rows of one write between source and files: split by partition, kept until they are worth a row group, encoded. */
 export class Staging {
@@ -151,8 +154,7 @@ export class Staging {
     partition.bytes = partition.slices.reduce((sum, slice) => sum + slice.bytes, 0);
     const turn = partition.encoded;
     const encode = async (): Promise<void> => {
-      const input = { plan: this.#plan, slices: slices.map(sliceInput) };
-      const part = await this.#pool.run('encode', input, { signal: this.#work.signal }).finally(() => {
+      const part = await this.#encoded(slices).finally(() => {
         for (const { hold } of slices) this.#memory.letGo(hold);
       });
       this.#memory.encoded += part.bytes.length;
@@ -160,6 +162,13 @@ export class Staging {
       await this.#append(partition, part);
     };
     partition.encoded = this.#work.track(encode());
+  }
+
+  async #encoded(slices: readonly Slice[]): Promise<TaskOutput<'encode'>> {
+    const input = { plan: this.#plan, slices: slices.map(sliceInput) };
+    const rows = slices.reduce((sum, slice) => sum + slice.rows, 0);
+    if (rows <= INLINE_ENCODE_ROWS && isSmall(this.#plan.file, rows)) return (await encode(input)).output;
+    return this.#pool.run('encode', input, { signal: this.#work.signal });
   }
 
   async #append(partition: Partition, { bytes, rows, statistics }: TaskOutput<'encode'>): Promise<void> {

@@ -5,6 +5,7 @@ import { bitAt, type Column } from '../parquet/encode-columns.js';
 import { footerOf, structs } from '../parquet/encode-join.js';
 import { isStored } from '../parquet/encode-schema.js';
 import type { ThriftStruct } from '../parquet/encode-thrift.js';
+import { plainDatum } from '../parquet/encode-value.js';
 import { leafColumns, type MappingMode } from '../schema/mapping.js';
 import type { DataType, Datum, StructType } from '../schema/types.js';
 import { compareDatum, datumToStatJson } from '../schema/value.js';
@@ -250,33 +251,4 @@ function hasNaN(type: DataType, column: Column): boolean {
     if (Number.isNaN(value) && (!column.valid || bitAt(column.valid, column.bit + row))) return true;
   }
   return false;
-}
-
-/** A value as Parquet's PLAIN encoding and its footers have it. */
-export function plainDatum(type: DataType, bytes: Uint8Array): Datum {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  switch (type.type) {
-    case 'string':
-      return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-    case 'byte':
-    case 'short':
-    case 'integer':
-    case 'date':
-      return view.getInt32(0, true);
-    case 'float':
-      return view.getFloat32(0, true);
-    case 'double':
-      return view.getFloat64(0, true);
-    case 'decimal':
-      if (type.precision <= 9) return BigInt(view.getInt32(0, true));
-      return type.precision <= 18 ? view.getBigInt64(0, true) : bigEndian(bytes);
-    default:
-      return view.getBigInt64(0, true);
-  }
-}
-
-function bigEndian(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  return BigInt.asIntN(bytes.length * 8, value);
 }

@@ -2,6 +2,7 @@ import type * as arrow from 'apache-arrow';
 import { encodeRowGroup } from '../parquet/encode.js';
 import {
   type Column,
+  concatenate,
   holdsVoid,
   type Range,
   type Shape,
@@ -9,6 +10,7 @@ import {
   withoutVoid,
 } from '../parquet/encode-columns.js';
 import { fileSchema } from '../parquet/encode-schema.js';
+import { encodeSmall, isSmall } from '../parquet/encode-small.js';
 import { loadParquetWasm } from '../parquet/wasm.js';
 import { serializePartitionValue } from '../schema/partition-value.js';
 
@@ -85,12 +87,19 @@ export function split({ plan, memory, rows, target }: SplitTask['input']): TaskR
 
 /** Rows of one partition as a row group of Parquet. */
 export async function encode({ plan, slices }: EncodeTask['input']): Promise<TaskResult<'encode'>> {
-  const engine = await loadParquetWasm();
   const rows = slices.reduce((sum, slice) => sum + slice.rows, 0);
-  const part = encodeRowGroup(engine, schemaOf(plan), storedRanges(plan, slices), rows);
+  const ranges = storedRanges(plan, slices);
+  const part = isSmall(plan.file, rows)
+    ? await encodeSmall(plan.file, ranges.map(joined), rows)
+    : encodeRowGroup(await loadParquetWasm(), schemaOf(plan), ranges, rows);
   const { bytes } = part;
   const statistics = collectStatistics(plan.statistics, part);
   return { output: { bytes, rows, statistics }, transfer: [bytes.buffer as ArrayBuffer] };
+}
+
+function joined(ranges: readonly Range[]): Column {
+  const shape = ranges[0]!.column.shape;
+  return concatenate(shape, ranges, (bytes) => new Uint8Array(bytes));
 }
 
 let lastSchema: { readonly id: number; readonly schema: arrow.Schema } | undefined;

@@ -1,6 +1,6 @@
 import { bitAt, type Column } from '../../src/parquet/encode-columns.js';
+import { datumAt } from '../../src/parquet/encode-value.js';
 import type { DataType } from '../../src/schema/types.js';
-import { datumAt } from '../../src/stage/partition.js';
 
 /** The values of a raw column, read one by one. */
 export function cellsOf(type: DataType, column: Column, start = 0, end = column.length): unknown[] {

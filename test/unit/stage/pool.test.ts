@@ -6,7 +6,8 @@ import { planStage } from '../../../src/stage/plan.js';
 import { Pool } from '../../../src/stage/pool.js';
 import { fakeContext } from '../../support/fake-context.js';
 
-const plan = planStage({ schema: parseDdl('id long'), partitionColumns: [] });
+/** A column that holds a column is the engine's work, however few its rows. */
+const plan = planStage({ schema: parseDdl('a array<long>'), partitionColumns: [] });
 /** Rows that are not where the slice says: the task fails in its worker as a corrupt memory would. */
 const broken = {
   plan,

@@ -67,6 +67,7 @@ function columnChunk(chunk: WrittenChunk, leaf: WriteLeaf, codec: number, start:
     [9, field(T.I64, start + chunk.dictionaryLength)],
   ]);
   if (chunk.dictionaryLength > 0) meta.set(11, field(T.I64, start));
+  if (chunk.statistics) meta.set(12, field(T.STRUCT, chunk.statistics));
   return new Map([
     [2, field(T.I64, start)],
     [3, field(T.STRUCT, meta)],

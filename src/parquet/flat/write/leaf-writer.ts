@@ -24,6 +24,8 @@ export interface WrittenChunk {
   readonly values: number;
   readonly encodings: readonly number[];
   readonly dictionaryLength: number;
+  /** The footer's `Statistics` of the chunk. */
+  readonly statistics?: ThriftStruct;
 }
 
 const PAGE_BYTES = 1 << 20;

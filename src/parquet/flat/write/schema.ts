@@ -2,14 +2,20 @@ import { T, type ThriftStruct, type ThriftValue } from '../../encode-thrift.js';
 
 /** The types that leaves of a written file can have. */
 export type LeafType =
-  | { readonly kind: 'boolean' | 'int32' | 'int64' | 'float' | 'double' | 'string' | 'date' }
+  | { readonly kind: 'boolean' | 'int32' | 'int64' | 'float' | 'double' | 'string' | 'binary' | 'date' }
   | { readonly kind: 'timestamp'; readonly utc: boolean }
   | { readonly kind: 'int'; readonly bits: 8 | 16 }
   | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number };
 
-/** A node of the schema to write. Everything is optional but the keys of maps; maps and lists hold leaves. */
+/** A node of the schema to write. Everything is optional but the keys of maps and leaves that say so; maps and lists hold leaves. */
 export type WriteNode =
-  | { readonly kind: 'leaf'; readonly name: string; readonly type: LeafType }
+  | {
+      readonly kind: 'leaf';
+      readonly name: string;
+      readonly type: LeafType;
+      readonly required?: boolean;
+      readonly fieldId?: number;
+    }
   | { readonly kind: 'group'; readonly name: string; readonly children: readonly WriteNode[] }
   | { readonly kind: 'map'; readonly name: string }
   | { readonly kind: 'list'; readonly name: string };
@@ -44,7 +50,9 @@ export function leavesOf(
 function leavesOfNode(node: WriteNode, own: readonly string[], level: number): WriteLeaf[] {
   switch (node.kind) {
     case 'leaf':
-      return [{ path: own, type: node.type, maxDefinition: level, maxRepetition: 0 }];
+      return [
+        { path: own, type: node.type, maxDefinition: node.required ? level - 1 : level, maxRepetition: 0 },
+      ];
     case 'group':
       return leavesOf(node.children, own, level);
     case 'map':
@@ -81,7 +89,7 @@ export function schemaElements(nodes: readonly WriteNode[]): ThriftStruct[] {
 function elementsOf(node: WriteNode): ThriftStruct[] {
   switch (node.kind) {
     case 'leaf':
-      return [leafElement(node.name, node.type, OPTIONAL)];
+      return [leafElement(node.name, node.type, node.required ? REQUIRED : OPTIONAL, node.fieldId)];
     case 'group':
       return [
         element(node.name, OPTIONAL, undefined, node.children.length),
@@ -144,17 +152,19 @@ export function physicalOf(type: LeafType): number {
     case 'double':
       return 5;
     case 'string':
+    case 'binary':
       return 6;
     case 'decimal':
       return type.precision <= 9 ? 1 : type.precision <= 18 ? 2 : 7;
   }
 }
 
-function leafElement(name: string, type: LeafType, repetition: number): ThriftStruct {
+function leafElement(name: string, type: LeafType, repetition: number, fieldId?: number): ThriftStruct {
   const out: ThriftStruct = new Map([[1, field(T.I32, physicalOf(type))]]);
   if (type.kind === 'decimal' && type.precision > 18) out.set(2, field(T.I32, decimalWidth(type.precision)));
   out.set(3, field(T.I32, repetition));
   out.set(4, field(T.BINARY, Buffer.from(name, 'utf8')));
+  if (fieldId !== undefined) out.set(9, field(T.I32, fieldId));
   const logical = (id: number, body: ThriftStruct): void => {
     out.set(10, field(T.STRUCT, new Map([[id, field(T.STRUCT, body)]])));
   };
