@@ -55,6 +55,7 @@ export async function* piecesOf(
   onBytes: OnBytes,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
+  if (signal.aborted) throw abortError(signal);
   const stream = input.open();
   const stop = (): void => {
     stream.destroy();
