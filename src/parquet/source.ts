@@ -93,10 +93,7 @@ export class StoreSource implements FileSource {
   async #fetch(start: number, end: number): Promise<Uint8Array> {
     const { signal } = this.#options;
     try {
-      const bytes =
-        start === 0 && end === this.size
-          ? await this.#store.get(this.#key, { signal })
-          : await this.#store.getRange(this.#key, start, end, { signal });
+      const bytes = await this.#store.getRange(this.#key, start, end, { signal });
       if (bytes.length >= end - start) return bytes;
     } catch (error) {
       throw missingAs(error, this.#key);

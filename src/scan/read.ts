@@ -23,8 +23,9 @@ export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
 /** Scans of fewer bytes are decoded where they are. */
 const POOL_FROM = 16 << 20;
 
-/** Files up to this many bytes are read by one worker thread in one go. */
+/** Bytes of files that one worker thread reads in one go, and how many files. */
 const LARGEST_JOB = 64 << 20;
+const JOB_FILES = 8;
 
 /** Bounds on what a scan holds ahead of its consumer: requests and bytes. */
 const OPEN_AHEAD = { count: 16, weight: 48 << 20 };
@@ -127,12 +128,30 @@ async function* readByWorkers(
   signal: AbortSignal,
 ): AsyncGenerator<PartSource, void, undefined> {
   const bare = { ...plan, files: [] };
-  const read = async (file: ScanFile): Promise<PartSource> => {
-    const { parts, events } = await pool.run('readFile', { url: store.url, plan: bare, file }, { signal });
+  const read = async (files: readonly ScanFile[]): Promise<PartSource[]> => {
+    const { parts, events } = await pool.run('readFiles', { url: store.url, plan: bare, files }, { signal });
     for (const event of events) ctx.emit(event);
-    return { file, parts: () => parts };
+    return files.map((file, i) => ({ file, parts: () => parts[i]! }));
   };
-  yield* mapAhead(plan.files, read, { count: pool.size + 1 });
+  const jobs = mapAhead(jobsOf(plan.files, pool.size), read, { count: pool.size + 1 });
+  for await (const sources of jobs) yield* sources;
+}
+
+/** Some files a job, so that a worker fetches one while it decodes another; enough jobs that all workers end together. */
+function* jobsOf(files: readonly ScanFile[], workers: number): Generator<ScanFile[]> {
+  const most = Math.min(JOB_FILES, Math.ceil(files.length / (workers * 4)));
+  let job: ScanFile[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    if (job.length > 0 && (job.length >= most || bytes + file.size > LARGEST_JOB)) {
+      yield job;
+      job = [];
+      bytes = 0;
+    }
+    job.push(file);
+    bytes += file.size;
+  }
+  if (job.length > 0) yield job;
 }
 
 /** Whether worker threads can open the files, none of which is too large to be read in one go. */

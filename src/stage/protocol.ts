@@ -1,5 +1,5 @@
 import type { DecodeJob } from '../scan/decode-task.js';
-import type { FileJob } from '../scan/file-task.js';
+import type { FilesJob } from '../scan/file-task.js';
 import type { EncodeTask, PackTask, SplitTask } from './tasks.js';
 
 /** What worker threads can do: for each task its input and output, both plain data that can be sent between threads. */
@@ -8,7 +8,7 @@ export interface Tasks {
   readonly encode: EncodeTask;
   readonly pack: PackTask;
   readonly decode: DecodeJob;
-  readonly readFile: FileJob;
+  readonly readFiles: FilesJob;
 }
 
 export type TaskName = keyof Tasks;

@@ -13,7 +13,7 @@ const HANDLERS: Handlers = {
   encode: async () => (await import('./tasks.js')).encode,
   pack: async () => (await import('./tasks.js')).pack,
   decode: async () => (await import('../scan/decode-task.js')).decode,
-  readFile: async () => (await import('../scan/file-task.js')).readFile,
+  readFiles: async () => (await import('../scan/file-task.js')).readFiles,
 };
 
 parentPort!.on('message', ({ id, name, input }: TaskRequest) => {
