@@ -60,7 +60,7 @@ export const registerImport: Register = (program, cli) => {
         'timestamps without a zone: take them as UTC, or keep them zone-less',
       ).choices(['utc', 'keep']),
     )
-    .option('--delimiter <text>', 'CSV: what stands between cells', ',')
+    .option('--delimiter <character>', 'CSV: what stands between cells', delimiterArgument, ',')
     .option('--null <text>', 'CSV: the text that stands for NULL besides the empty cell')
     .option(
       '--token <app:version>',
@@ -95,4 +95,11 @@ function tokenArgument(text: string): Token {
   if (match === null)
     throw new InvalidArgumentError('It must be APP:VERSION with a whole number, such as loader:42.');
   return { appId: match[1]!, version: Number(match[2]) };
+}
+
+function delimiterArgument(text: string): string {
+  const delimiter = text === '\\t' ? '\t' : text;
+  if (delimiter.length !== 1 || /["\r\n]/.test(delimiter))
+    throw new InvalidArgumentError('It must be one character, such as ; or \\t, and no quote or line end.');
+  return delimiter;
 }

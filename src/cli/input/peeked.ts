@@ -14,6 +14,10 @@ export class Peeked<T> {
   readonly #start: Start<T>;
   #held: (readonly T[])[] = [];
   #rest: AsyncIterator<readonly T[]> | undefined;
+  #bytes = 0;
+  #onBytes: OnBytes = (bytes) => {
+    this.#bytes += bytes;
+  };
 
   constructor(repeatable: boolean, start: Start<T>) {
     this.#repeatable = repeatable;
@@ -26,7 +30,7 @@ export class Peeked<T> {
       yield* this.#start(() => undefined, signal);
       return;
     }
-    this.#rest ??= this.#start(() => undefined, signal)[Symbol.asyncIterator]();
+    this.#rest ??= this.#start((bytes) => this.#onBytes(bytes), signal)[Symbol.asyncIterator]();
     let rows = this.#held.reduce((sum, some) => sum + some.length, 0);
     yield* this.#held;
     while (rows < LOOK_ROWS) {
@@ -44,7 +48,9 @@ export class Peeked<T> {
       yield* this.#start(onBytes, signal);
       return;
     }
-    for (const some of this.#held.splice(0)) yield some;
+    onBytes(this.#bytes);
+    this.#onBytes = onBytes;
+    yield* this.#held.splice(0);
     for (let next = await this.#rest.next(); !next.done; next = await this.#rest.next()) yield next.value;
   }
 }
