@@ -8,7 +8,7 @@ export const SLAB_BYTES = 8 * 2 ** 20;
 const SMALL_BYTES = 256 * 1024;
 
 /** Slabs that are kept for the next write. */
-const KEPT = 8;
+const KEPT = 4;
 
 /** Shared memory for rows, used again rather than left to the garbage collector, which does not count it and would let it pile up. */
 export class Slabs {
