@@ -5,6 +5,10 @@ export type ErrorKind = 'retry' | 'input' | 'table' | 'store' | 'bug';
 export const ERROR_CODES = {
   ABORTED: { kind: 'retry', meaning: 'The caller aborted the operation by its signal.' },
   APPEND_ONLY: { kind: 'table', meaning: 'The table forbids removing rows (delta.appendOnly).' },
+  CALENDAR_CHANGED: {
+    kind: 'input',
+    meaning: 'A pipeline is defined otherwise than when its runs were recorded.',
+  },
   CLOSED: { kind: 'input', meaning: 'The runtime, table or stream was closed before the call.' },
   COMMIT_CONFLICT: { kind: 'retry', meaning: 'Another commit made this one invalid; nothing was committed.' },
   COMMIT_STATE_UNKNOWN: {
@@ -40,6 +44,10 @@ export const ERROR_CODES = {
   PERMISSION_DENIED: {
     kind: 'store',
     meaning: 'The store refused the operation; the message names the permission.',
+  },
+  SCOPE_OVERLAP: {
+    kind: 'input',
+    meaning: 'Two pipelines would replace the same rows of a table.',
   },
   STORE_FAILED: { kind: 'store', meaning: 'The store failed after every retry in the time allowed.' },
   STORE_TIMEOUT: { kind: 'retry', meaning: 'The store did not answer within the time allowed.' },

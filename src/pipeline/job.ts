@@ -1,0 +1,61 @@
+import { isTableError, TableError } from '../errors.js';
+import { tableProperties } from '../log/properties.js';
+import type { Runtime } from '../runtime/runtime.js';
+import type { TableContext } from '../runtime/table-context.js';
+import type { State } from '../snapshot/state.js';
+import { create } from '../write/create.js';
+import { checkCalendar } from './calendar-file.js';
+import type { Definition } from './definition.js';
+import { bindTarget } from './target.js';
+
+/** A pipeline on a runtime: everything that its operations need. */
+export interface Job {
+  readonly definition: Definition;
+  readonly runtime: Runtime;
+  readonly table: TableContext;
+}
+
+export function openJob(definition: Definition, runtime: Runtime): Job {
+  return { definition, runtime, table: runtime.table(definition.url) };
+}
+
+/** The newest state of a pipeline's table. Throws `NOT_A_TABLE`. */
+export async function stateOf(job: Job): Promise<State> {
+  return job.table.latest.get();
+}
+
+/**
+ * The newest state, ready to be run on: the table is created where the definition says how, the column fits the calendar, and the calendar beside the log is
+ * this pipeline's (written by whoever comes first). Throws `NOT_A_TABLE`, `CALENDAR_CHANGED`, `SCOPE_OVERLAP`, `INVALID_INPUT`.
+ */
+export async function prepareJob(job: Job): Promise<State> {
+  const state = await stateOrCreate(job);
+  bindTarget(job.definition, state);
+  const { allowForgetting, url } = job.definition;
+  const { setTransactionRetentionMs } = tableProperties(state.metadata.configuration);
+  if (setTransactionRetentionMs !== undefined && !allowForgetting) {
+    throw new TableError(
+      'INVALID_INPUT',
+      `${url} has the property delta.setTransactionRetentionDuration, after which other engines forget which intervals were run. Unset it, or accept that older intervals become unknown with allowForgetting.`,
+      { url },
+    );
+  }
+  await checkCalendar(job, state);
+  return state;
+}
+
+async function stateOrCreate(job: Job): Promise<State> {
+  const { table, definition } = job;
+  try {
+    return await table.latest.get();
+  } catch (error) {
+    if (!definition.create || !isTableError(error, 'NOT_A_TABLE')) throw error;
+  }
+  try {
+    await create(table, definition.create);
+  } catch (error) {
+    // Another worker was first; whether its table fits is seen by the rows.
+    if (!isTableError(error, 'TABLE_EXISTS')) throw error;
+  }
+  return table.latest.get();
+}

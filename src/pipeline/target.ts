@@ -1,0 +1,124 @@
+import type { Temporal } from 'temporal-polyfill';
+import { TableError } from '../errors.js';
+import type { Interval } from '../interval/interval.js';
+import { isSubDay, stepText } from '../interval/step.js';
+import { and, col, type Expression, eq, ge, lit, lt } from '../scan/predicate.js';
+import { daysFromCivil } from '../schema/calendar-text.js';
+import { findField } from '../schema/mapping.js';
+import { typeText } from '../schema/type-text.js';
+import type { Datum, StructField } from '../schema/types.js';
+import type { State } from '../snapshot/state.js';
+import { parsed } from '../write/condition.js';
+import type { Definition } from './definition.js';
+
+/** How a pipeline's intervals lie in the values of its column. */
+export interface Target {
+  readonly field: StructField;
+  /** TRUE for exactly the rows of an interval that are the pipeline's own. */
+  predicate(interval: Interval): Expression;
+  /**
+   * The place of a bound, or of a value of the column, on one line: milliseconds for timestamps, days for dates. Undefined for a value that has no place, and
+   * always where the column holds labels.
+   */
+  placeOfStart(interval: Interval): number | undefined;
+  placeOf(value: Datum): number | undefined;
+}
+
+/**
+ * Finds the column and checks that its type can tell the calendar's intervals apart. Throws `UNKNOWN_COLUMN`, and `INVALID_INPUT` for a type that holds no time,
+ * a date column with intervals shorter than a day or that do not start at midnight, and a wall clock column with intervals shorter than a day in a zone whose
+ * clocks change.
+ */
+export function bindTarget(definition: Definition, state: Pick<State, 'schema'>): Target {
+  const { calendar, column, startMs } = definition;
+  const field = findField(state.schema, column);
+  if (!field) {
+    throw new TableError('UNKNOWN_COLUMN', `The table has no column '${column}' to find intervals by.`, {
+      column,
+    });
+  }
+  const { unit, minute } = calendar.step;
+  const refuse = (why: string): never => {
+    throw new TableError(
+      'INVALID_INPUT',
+      `The column '${field.name}' of type ${typeText(field.dataType)} cannot tell intervals of a ${stepText(calendar.step)} apart: ${why}.`,
+      { column: field.name, type: typeText(field.dataType), every: stepText(calendar.step) },
+    );
+  };
+  const type = field.dataType;
+  switch (type.type) {
+    case 'timestamp':
+      return range(definition, field, {
+        startOf: (interval) => BigInt(interval.startMs) * 1000n,
+        endOf: (interval) => BigInt(interval.endMs) * 1000n,
+        place: milliseconds,
+      });
+    case 'timestamp_ntz':
+      if (isSubDay(unit) && calendar.zone.changesAfter(startMs))
+        refuse(`the clocks of ${calendar.timeZone} change, so that a wall clock can mean two instants`);
+      return range(definition, field, {
+        startOf: (interval) => wallMicros(interval.wallStart),
+        endOf: (interval) => wallMicros(interval.wallEnd),
+        place: milliseconds,
+      });
+    case 'date':
+      if (isSubDay(unit)) refuse('it needs a timestamp');
+      if (minute !== 0) refuse('they do not start at midnight');
+      return range(definition, field, {
+        startOf: (interval) => dayOf(interval.wallStart),
+        endOf: (interval) => dayOf(interval.wallEnd),
+        place: (value) => value as number,
+      });
+    case 'string':
+      return {
+        field,
+        predicate: (interval) => scoped(definition, eq(col([field.name]), lit(interval.label))),
+        placeOfStart: () => undefined,
+        placeOf: () => undefined,
+      };
+    default:
+      return refuse('it is a timestamp, a date, or text that holds the label of the interval');
+  }
+}
+
+interface Edges {
+  startOf(interval: Interval): Datum;
+  endOf(interval: Interval): Datum;
+  place(value: Datum): number;
+}
+
+function range(definition: Definition, field: StructField, edges: Edges): Target {
+  const column = col([field.name]);
+  const type = field.dataType;
+  return {
+    field,
+    predicate: (interval) =>
+      scoped(
+        definition,
+        ge(column, lit(edges.startOf(interval) as bigint | number, type)),
+        lt(column, lit(edges.endOf(interval) as bigint | number, type)),
+      ),
+    placeOfStart: (interval) => edges.place(edges.startOf(interval)),
+    placeOf: (value) => (value === null ? undefined : edges.place(value)),
+  };
+}
+
+function scoped({ scope }: Definition, ...parts: Expression[]): Expression {
+  return and(...parts, ...(scope === undefined ? [] : [parsed(scope)]));
+}
+
+/** Whole milliseconds, towards the past: intervals start at whole seconds. */
+function milliseconds(value: Datum): number {
+  const micros = value as bigint;
+  const ms = micros / 1000n;
+  return Number(micros < 0n && ms * 1000n !== micros ? ms - 1n : ms);
+}
+
+function dayOf({ year, month, day }: Temporal.PlainDateTime): number {
+  return daysFromCivil(year, month, day);
+}
+
+function wallMicros(wall: Temporal.PlainDateTime): bigint {
+  const seconds = wall.hour * 3600 + wall.minute * 60 + wall.second;
+  return (BigInt(dayOf(wall)) * 86_400n + BigInt(seconds)) * 1_000_000n;
+}

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseInterval } from '../../../src/interval/argument.js';
+import { readHistory } from '../../../src/log/history.js';
+import { factsOfCommit, readNotes } from '../../../src/pipeline/facts.js';
+import type { Job } from '../../../src/pipeline/job.js';
+import { attemptOf, readLedger } from '../../../src/pipeline/ledger.js';
+import { type Bench, contents, type Gate, gate, job, openBench, rowsAt, run } from './support.js';
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterAll(() => bench.close());
+
+async function lastFacts(of: Job) {
+  const { metadata } = await of.table.latest.get();
+  for await (const entry of readHistory(of.table.store, { metadata, limit: 1 })) return entry;
+  throw new Error('no history');
+}
+
+describe('a run', () => {
+  test('commits its rows with its entry, its facts and a note', async () => {
+    const daily = job(bench, 'once', { codeVersion: 'abc' });
+    const result = await run(daily, '2024-01-05');
+    expect(result).toMatchObject({ status: 'committed', attempt: 1, rows: 2, version: 1 });
+    const { commitInfo } = await lastFacts(daily);
+    const facts = factsOfCommit(commitInfo)!;
+    expect(facts).toMatchObject({
+      pipeline: 'events',
+      label: '2024-01-05',
+      attempt: 1,
+      codeVersion: 'abc',
+      rows: 2,
+    });
+    expect(JSON.parse(commitInfo!.userMetadata!)).toEqual({ intervale: facts });
+    const interval = parseInterval(daily.definition.calendar, '2024-01-05');
+    expect(await readNotes(daily.table, 'events', interval)).toEqual([
+      { status: 'committed', version: 1, ...facts },
+    ]);
+  });
+
+  test('replaces what the last run of the interval wrote, and nothing else', async () => {
+    let value = 'a';
+    const daily = job(bench, 'again', {
+      produce: ({ interval }) => rowsAt(interval.startMs, interval.endMs, value),
+    });
+    await run(daily, '2024-01-05');
+    await run(daily, '2024-01-06');
+    const once = await contents(daily);
+    const second = await run(daily, '2024-01-05');
+    expect(second).toMatchObject({ status: 'committed', attempt: 2 });
+    expect(await contents(daily)).toEqual(once);
+    value = 'b';
+    await run(daily, '2024-01-05');
+    const rows = await contents(daily);
+    expect(rows).toHaveLength(4);
+    expect(rows.filter((row) => row.includes('"b"'))).toHaveLength(2);
+  });
+
+  test('an older interval after a newer one is written', async () => {
+    const daily = job(bench, 'older');
+    await run(daily, '2024-01-05');
+    expect((await run(daily, '2024-01-01')).status).toBe('committed');
+    expect(await contents(daily)).toHaveLength(4);
+  });
+
+  test('without rows clears the interval and is done', async () => {
+    let isEmpty = false;
+    const daily = job(bench, 'cleared', {
+      produce: ({ interval }) => (isEmpty ? [] : rowsAt(interval.startMs, interval.endMs)),
+    });
+    await run(daily, '2024-01-05');
+    isEmpty = true;
+    expect(await run(daily, '2024-01-05')).toMatchObject({ status: 'committed', attempt: 2, rows: 0 });
+    expect(await contents(daily)).toEqual([]);
+    expect(readLedger(await daily.table.latest.get(), 'events').size).toBe(1);
+  });
+
+  test('refuses rows outside of the interval, NULL included, and leaves the table as it was', async () => {
+    for (const [name, outside] of [
+      ['next', { ts: '2024-01-06T00:00:00Z', day: '2024-01-06' }],
+      ['null', { ts: null, day: '2024-01-05' }],
+    ] as const) {
+      const daily = job(bench, `outside-${name}`, {
+        produce: ({ interval }) => [...rowsAt(interval.startMs, interval.endMs), outside],
+      });
+      await expect(run(daily, '2024-01-05')).rejects.toMatchObject({
+        code: 'OUTSIDE_TARGET',
+        context: { rows: 1 },
+      });
+      expect((await daily.table.latest.get()).version).toBe(0);
+    }
+  });
+
+  test('that fails halfway leaves the old rows and no entry, but a note', async () => {
+    let fails = false;
+    const daily = job(bench, 'fails', {
+      async *produce({ interval }) {
+        yield* rowsAt(interval.startMs, interval.endMs);
+        if (fails) throw new Error('the source is gone');
+      },
+    });
+    await run(daily, '2024-01-05');
+    const before = await contents(daily);
+    fails = true;
+    await expect(run(daily, '2024-01-05')).rejects.toThrow('the source is gone');
+    expect(await contents(daily)).toEqual(before);
+    const interval = parseInterval(daily.definition.calendar, '2024-01-05');
+    expect(attemptOf(await daily.table.latest.get(), 'events', interval)).toBe(1);
+    const notes = await readNotes(daily.table, 'events', interval);
+    expect(notes.map(({ status, attempt }) => [status, attempt])).toEqual([
+      ['committed', 1],
+      ['failed', 2],
+    ]);
+    fails = false;
+    expect((await run(daily, '2024-01-05')).attempt).toBe(2);
+  });
+
+  test('that wakes up late is superseded, unless it is to produce again', async () => {
+    let [released, reached] = [gate(), gate()];
+    let isSlow = false;
+    const late = job(bench, 'late', {
+      async *produce({ interval }) {
+        const slow = isSlow;
+        isSlow = false;
+        yield* rowsAt(interval.startMs, interval.endMs, slow ? 'late' : 'new');
+        if (!slow) return;
+        reached.open();
+        await released.opened;
+      },
+    });
+    for (const force of [false, true]) {
+      [released, reached, isSlow] = [gate(), gate(), true];
+      const slow = run(late, '2024-01-05', { force });
+      await reached.opened;
+      await run(late, '2024-01-05');
+      released.open();
+      expect((await slow).status).toBe(force ? 'committed' : 'superseded');
+      const rows = await contents(late);
+      expect(rows).toHaveLength(2);
+      expect(rows.every((row) => row.includes('"new"'))).toBe(true);
+    }
+  });
+
+  test('adds once where rows are appended', async () => {
+    const once = job(bench, 'append', { mode: 'append-once' });
+    await run(once, '2024-01-05');
+    expect(await run(once, '2024-01-05')).toMatchObject({ status: 'skipped', attempt: 1 });
+    expect(await contents(once)).toHaveLength(2);
+  });
+
+  test('puts rows by key and keeps the newer one, in any order of intervals', async () => {
+    const make = (name: string) =>
+      job(bench, name, {
+        mode: 'upsert',
+        on: ['id'],
+        order: 'ts',
+        produce: ({ interval }) => [
+          { ts: interval.start, day: interval.label, id: 1n, value: interval.label },
+          { ts: interval.start, day: interval.label, id: BigInt(interval.startMs), value: 'x' },
+        ],
+      });
+    const [forwards, backwards] = [make('upsert-f'), make('upsert-b')];
+    for (const label of ['2024-01-05', '2024-01-06']) await run(forwards, label);
+    for (const label of ['2024-01-06', '2024-01-05', '2024-01-06']) await run(backwards, label);
+    expect(await contents(backwards)).toEqual(await contents(forwards));
+    expect((await contents(forwards)).filter((row) => row.includes('"id":"1"'))[0]).toContain('2024-01-06');
+  });
+
+  test('does not take an interval that is open, before the start, or of another calendar', async () => {
+    const daily = job(bench, 'refused');
+    await expect(run(daily, '2024-02-01')).rejects.toThrow(/has not ended/);
+    await expect(run(daily, '2023-12-31')).rejects.toThrow(/before the start/);
+    await run(daily, '2024-01-05');
+    const hourly = job(bench, 'refused', { every: 'hour' });
+    await expect(run(hourly, '2024-01-05T01:00')).rejects.toMatchObject({ code: 'CALENDAR_CHANGED' });
+  });
+
+  test('keeps to its scope, and a second pipeline has to be apart', async () => {
+    const scoped = (name: string, value: string) =>
+      job(bench, 'scoped', {
+        name,
+        scope: `value = '${value}'`,
+        produce: ({ interval }) => rowsAt(interval.startMs, interval.endMs, value),
+      });
+    await run(scoped('web', 'web'), '2024-01-05');
+    await run(scoped('app', 'app'), '2024-01-05');
+    await run(scoped('web', 'web'), '2024-01-05');
+    expect(await contents(scoped('web', 'web'))).toHaveLength(4);
+    await expect(run(scoped('other', 'web'), '2024-01-05')).rejects.toMatchObject({ code: 'SCOPE_OVERLAP' });
+    await expect(run(job(bench, 'scoped', { name: 'all' }), '2024-01-05')).rejects.toMatchObject({
+      code: 'SCOPE_OVERLAP',
+    });
+  });
+
+  test('records what it read, and reads it again where that is asked', async () => {
+    const source = job(bench, 'source');
+    await run(source, '2024-01-05');
+    const seen: number[] = [];
+    const derived = job(bench, 'derived', {
+      async *produce({ interval, read }) {
+        const scan = await read(source.definition.url, { where: `day = '${interval.label}'` });
+        const rows = await scan.toArray();
+        seen.push(rows.length);
+        yield* rows;
+      },
+    });
+    await run(derived, '2024-01-05');
+    await run(job(bench, 'source', { produce: () => [] }), '2024-01-05');
+    await run(derived, '2024-01-05', { asRecorded: true });
+    await run(derived, '2024-01-05');
+    expect(seen).toEqual([2, 2, 0]);
+    const { commitInfo } = await lastFacts(derived);
+    expect(factsOfCommit(commitInfo)!.inputs).toMatchObject([{ version: 2, where: "day = '2024-01-05'" }]);
+  });
+
+  test('that reads its own target is produced again when that changed', async () => {
+    const gates = new Map<string, Gate>();
+    const totals = job(bench, 'totals', {
+      async *produce({ interval, read }) {
+        const before = interval.startMs - 86_400_000;
+        const scan = await read(totals.definition.url, {
+          where: `day = '${new Date(before).toISOString().slice(0, 10)}'`,
+        });
+        const [last] = await scan.toArray();
+        await gates.get(interval.label)?.opened;
+        yield { ts: interval.start, day: interval.label, id: ((last?.id as bigint) ?? 0n) + 1n };
+      },
+    });
+    const held = gate();
+    gates.set('2024-01-06', held);
+    const later = run(totals, '2024-01-06');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await run(totals, '2024-01-05');
+    held.open();
+    expect((await later).status).toBe('committed');
+    expect((await contents(totals)).map((row) => JSON.parse(row).id)).toEqual(['1', '2']);
+  });
+});
