@@ -1,16 +1,14 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadLibrary } from '../reference/library.js';
 import { checkReference } from '../reference/reference.js';
+import { referenceDir } from '../support/reference-dir.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = resolve(process.env.REFERENCE_DIR ?? join(root, '../shared/reference'));
+const folder = referenceDir();
 
-it.skipIf(!existsSync(folder))(
+it.skipIf(folder === undefined)(
   'gives exactly what the reference tables expect, and refuses those that must be refused',
   async () => {
     const lib = await loadLibrary(new URL('../../dist/', import.meta.url));
@@ -18,7 +16,7 @@ it.skipIf(!existsSync(folder))(
     const failures: string[] = [];
     let cases = 0;
     try {
-      for await (const { name, passed, reason } of checkReference(lib, folder, scratch)) {
+      for await (const { name, passed, reason } of checkReference(lib, folder!, scratch)) {
         cases++;
         if (!passed) failures.push(`${name}: ${reason}`);
       }
