@@ -4,11 +4,11 @@ import { type RecordBatch, RecordBatchReader } from 'apache-arrow';
 import { isTableError, TableError } from '../../errors.js';
 import { abortError } from '../../runtime/system.js';
 import { fromArrowSchema } from '../../schema/arrow.js';
-import { fileSize, STDIN_NAME } from './bytes.js';
+import { fileSize, openBytes, piecesOf, STDIN_NAME } from './bytes.js';
 import type { Input } from './source.js';
 
 /** An Arrow IPC file or stream. */
-export async function openArrow(path: string, stdin: Readable): Promise<Input> {
+export async function openArrow(path: string, stdin: Readable, signal: AbortSignal): Promise<Input> {
   const name = path === '-' ? STDIN_NAME : path;
   const size = path === '-' ? undefined : await fileSize(path);
   let handle: FileHandle | undefined;
@@ -17,7 +17,7 @@ export async function openArrow(path: string, stdin: Readable): Promise<Input> {
       if (path !== '-') handle = await open(path);
       const reader: RecordBatchReader = handle
         ? await RecordBatchReader.from(handle)
-        : await RecordBatchReader.from(stdin as AsyncIterable<Uint8Array>);
+        : await RecordBatchReader.from(piecesOf(await openBytes(path, stdin), () => undefined, signal));
       await reader.open();
       return reader;
     } catch (error) {
@@ -32,7 +32,7 @@ export async function openArrow(path: string, stdin: Readable): Promise<Input> {
     repeatable: path !== '-',
     describesItself: true,
     schema: async () => fromArrowSchema((await once()).schema),
-    async *batches(_wanted, onBytes, signal) {
+    async *batches(_wanted, onBytes) {
       const reader = await once();
       opened = undefined;
       try {

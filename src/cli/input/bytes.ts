@@ -61,6 +61,8 @@ export async function* piecesOf(
     stream.destroy();
   };
   signal.addEventListener('abort', stop, { once: true });
+  // One that fired before is not heard.
+  if (signal.aborted) stop();
   try {
     for await (const piece of stream) {
       const bytes = typeof piece === 'string' ? Buffer.from(piece) : (piece as Uint8Array);

@@ -19,7 +19,7 @@ export async function openInput(ctx: Context, name: string, options: OpenOptions
     }
     case 'arrow': {
       const { openArrow } = await import('./arrow.js');
-      return openArrow(name, options.stdin);
+      return openArrow(name, options.stdin, options.signal);
     }
     case 'csv': {
       const { openCsv } = await import('./csv.js');
