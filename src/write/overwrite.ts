@@ -90,7 +90,7 @@ export async function wholeOrRead(
 }
 
 /** The batches as they are, until a row is outside: then the rest is counted and the error thrown. */
-async function* insideOnly(
+export async function* insideOnly(
   batches: AsyncIterable<RecordBatch>,
   { predicate, bound }: Condition,
   url: string,
