@@ -4,6 +4,7 @@ import { type RecordBatch, RecordBatchReader } from 'apache-arrow';
 import { isTableError, TableError } from '../../errors.js';
 import { abortError } from '../../runtime/system.js';
 import { fromArrowSchema } from '../../schema/arrow.js';
+import { registerArrowCodecs } from './arrow-codecs.js';
 import { fileSize, openBytes, piecesOf, STDIN_NAME } from './bytes.js';
 import type { Input } from './source.js';
 
@@ -14,6 +15,7 @@ export async function openArrow(path: string, stdin: Readable, signal: AbortSign
   let handle: FileHandle | undefined;
   const start = async (): Promise<RecordBatchReader> => {
     try {
+      registerArrowCodecs();
       if (path !== '-') handle = await open(path);
       const reader: RecordBatchReader = handle
         ? await RecordBatchReader.from(handle)

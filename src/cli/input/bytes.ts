@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,7 +95,6 @@ export async function spool(
   const path = join(folder, 'input');
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    const { createWriteStream } = await import('node:fs');
     await pipeline(stdin, createWriteStream(path), { signal });
     return { path, remove };
   } catch (error) {

@@ -2,6 +2,18 @@ import { TableError } from '../../errors.js';
 import type { Leaf, SchemaNode } from '../../parquet/flat/footer.js';
 import type { DataType, StructField, StructType } from '../../schema/types.js';
 
+/**
+ * The tree with unsigned integers of 8 and 16 bits as plain ones: Parquet holds them in 32 bits, which a signed integer reads alike.
+ * Wider ones are left, and refused.
+ */
+export function withSmallUnsigned(node: SchemaNode): SchemaNode {
+  const { leaf, children } = node;
+  if (leaf === undefined) return { ...node, children: children.map(withSmallUnsigned) };
+  const { meaning } = leaf;
+  const isSmall = meaning.kind === 'integer' && !meaning.signed && meaning.bits < 32;
+  return isSmall ? { ...node, leaf: { ...leaf, meaning: { kind: 'none' } } } : node;
+}
+
 /** The Delta schema that holds a Parquet file's columns. Throws `INVALID_INPUT` for a column of a type that Delta has not, naming it. */
 export function schemaOfParquet(root: SchemaNode, file: string): StructType {
   return structOf(root, [], file);

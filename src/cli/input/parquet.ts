@@ -4,7 +4,7 @@ import { TableError } from '../../errors.js';
 import { toRecordBatch } from '../../parquet/arrow-data.js';
 import { leavesOf, resolveColumns } from '../../parquet/column/read-tree.js';
 import { FlatFault } from '../../parquet/flat/fault.js';
-import type { Footer } from '../../parquet/flat/footer.js';
+import type { Footer, SchemaNode } from '../../parquet/flat/footer.js';
 import { readFooter } from '../../parquet/flat/read.js';
 import { decodeRowGroup, fetchRowGroup } from '../../parquet/read.js';
 import { StoreSource } from '../../parquet/source.js';
@@ -14,7 +14,7 @@ import { toArrowSchema } from '../../schema/arrow.js';
 import type { StructType } from '../../schema/types.js';
 import { LocalStore } from '../../store/local.js';
 import { fileSize, STDIN_NAME, spool } from './bytes.js';
-import { schemaOfParquet } from './parquet-schema.js';
+import { schemaOfParquet, withSmallUnsigned } from './parquet-schema.js';
 import type { Input } from './source.js';
 
 /** A Parquet file, decoded one row group at a time; standard input goes through a file of its own first, since Parquet is read from its end. */
@@ -30,13 +30,14 @@ export async function openParquet(
   const size = await fileSize(path);
   const store = new LocalStore(ctx, dirname(resolve(path)));
   const source = new StoreSource(store, basename(path), size, { signal });
-  let known: { footer: Footer; schema: StructType } | undefined;
-  const open = async (): Promise<{ footer: Footer; schema: StructType }> => {
+  let known: { footer: Footer; root: SchemaNode; schema: StructType } | undefined;
+  const open = async (): Promise<NonNullable<typeof known>> => {
     if (known === undefined) {
       const footer = await readFooter(source).catch((error: unknown) => {
         throw inputError(error, name);
       });
-      known = { footer, schema: schemaOfParquet(footer.root, name) };
+      const root = withSmallUnsigned(footer.root);
+      known = { footer, root, schema: schemaOfParquet(root, name) };
     }
     return known;
   };
@@ -47,8 +48,8 @@ export async function openParquet(
     describesItself: true,
     schema: async () => (await open()).schema,
     async *batches(_wanted, onBytes, reading) {
-      const { footer, schema } = await open();
-      const nodes = resolveColumns(footer.root, schema.fields, 'none');
+      const { footer, root, schema } = await open();
+      const nodes = resolveColumns(root, schema.fields, 'none');
       const columns = new Set<number>();
       for (const node of nodes) leavesOf(node, columns);
       const fetch = (group: number) => fetchRowGroup(source, footer, group, nodes);
