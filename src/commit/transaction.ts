@@ -3,7 +3,7 @@ import { serializeActions } from '../log/action-lines.js';
 import type { Action } from '../log/actions.js';
 import { shouldCheckpoint, writeCheckpoint } from '../log/checkpoint.js';
 import { buildCommitInfo } from '../log/commit-info.js';
-import { assertWritable } from '../log/features.js';
+import { assertWritable, isActive } from '../log/features.js';
 import { commitPath } from '../log/paths.js';
 import { tableProperties } from '../log/properties.js';
 import { abortError } from '../runtime/system.js';
@@ -17,6 +17,7 @@ import { recentState, stalenessBound } from './base.js';
 import { checkWinners } from './conflict.js';
 import { addedFiles, anyLive } from './evidence.js';
 import { judgeLate } from './late.js';
+import { tracksRows, withRowIds } from './row-ids.js';
 
 /** What one commit will hold, decided against one state. */
 export interface CommitPlan {
@@ -86,7 +87,7 @@ async function run<T>(
     const timestamp = commitTimestamp(base, clock.now());
     const actions = [
       commitInfo(planned.plan, base, timestamp, txnId, options.userMetadata),
-      ...planned.plan.actions,
+      ...withRowIds(base, planned.plan.actions, version),
     ];
     const confirmedAt = clock.monotonic() - table.latest.age();
     const putAt = clock.monotonic();
@@ -167,9 +168,16 @@ function commitInfo(
       engineInfo: ENGINE_INFO,
       txnId,
       userMetadata,
-      facts: plan.facts,
+      facts: { ...rowTrackingTags(base), ...plan.facts },
     }),
   };
+}
+
+/** All verbs keep the ids of rows that they copy or change (protocol: Writer Requirements for Row Tracking). */
+function rowTrackingTags({ protocol, metadata }: State): JsonObject {
+  return isActive('rowTracking', protocol, metadata)
+    ? { tags: { 'delta.rowTracking.preserved': String(tracksRows(metadata)) } }
+    : {};
 }
 
 async function checkpointWhenDue(table: TableContext, state: State): Promise<void> {

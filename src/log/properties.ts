@@ -191,7 +191,7 @@ export function tableProperties(configuration: Readonly<Record<string, string>>)
 export function assertProperties(configuration: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(configuration)) {
     if (!name.toLowerCase().startsWith('delta.')) continue;
-    if (name.startsWith('delta.constraints.')) throw needsFeature(name, 'checkConstraints');
+    if (name.startsWith('delta.constraints.')) continue;
     if (!Object.hasOwn(PROPERTIES, name)) {
       const same = PROPERTY_NAMES.find((known) => known.toLowerCase() === name.toLowerCase());
       const hint = same ? `Did you mean '${same}'?` : `Known are ${PROPERTY_NAMES.join(', ')}.`;
@@ -203,7 +203,7 @@ export function assertProperties(configuration: Readonly<Record<string, string>>
       schema: { types: new Set<string>(), metadataKeys: new Set<string>() },
     };
     const feature = Object.entries(FEATURES).find(
-      ([key, { write, active }]) => write === 'inactive' && key !== 'rowTracking' && active(alone),
+      ([, { write, active }]) => write === 'inactive' && active(alone),
     );
     if (feature) throw needsFeature(name, feature[0]);
     const unwritten = NEVER_CREATED.get(name);
@@ -213,7 +213,6 @@ export function assertProperties(configuration: Readonly<Record<string, string>>
 
 /** Properties of features that are kept on tables which have them, but not given to new ones. */
 const NEVER_CREATED: ReadonlyMap<string, string> = new Map([
-  ['delta.enableRowTracking', 'rowTracking'],
   ['delta.enableVariantShredding', 'variantShredding'],
 ]);
 

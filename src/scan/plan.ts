@@ -91,7 +91,7 @@ export async function planScan(state: State, options: PlanOptions = {}): Promise
   const hidden = state.schema.fields.filter((field) => needed.has(field.name) && !given.includes(field));
   const plannedGiven = [
     ...given.map((field) => plannedColumn(state, mapping, field)),
-    ...(options.rowIds ? rowIds(state) : []),
+    ...(options.rowIds ? rowIdColumns(state) : []),
   ];
   const isWhole = options.columns === undefined && options.rowIds !== true;
   return {
@@ -142,7 +142,8 @@ export function plannedColumn(state: State, mapping: MappingMode, field: StructF
   return { from: 'partition', field, physical: physicalName(field, mapping) };
 }
 
-function rowIds(state: State): PlannedColumn[] {
+/** The columns of stable row ids and row commit versions (protocol: Reader Requirements for Row Tracking). */
+export function rowIdColumns(state: State): PlannedColumn[] {
   const { configuration } = state.metadata;
   const field = (name: string): StructField => ({
     name,

@@ -13,7 +13,11 @@ const enabled = (property: string) => (_: StructType, configuration: Readonly<Re
   configuration[property]?.toLowerCase() === 'true';
 const contains = (type: string) => (schema: StructType) => someType(schema, (inner) => inner.type === type);
 
+const hasFieldKey = (key: string) => (schema: StructType) =>
+  schema.fields.some((field) => Object.hasOwn(field.metadata, key));
+
 const NEEDS: readonly FeatureNeed[] = [
+  { name: 'allowColumnDefaults', reader: false, needed: hasFieldKey('CURRENT_DEFAULT') },
   { name: 'changeDataFeed', reader: false, needed: enabled('delta.enableChangeDataFeed') },
   {
     name: 'checkConstraints',
@@ -29,6 +33,7 @@ const NEEDS: readonly FeatureNeed[] = [
   },
   { name: 'deletionVectors', reader: true, needed: enabled('delta.enableDeletionVectors') },
   { name: 'domainMetadata', reader: false, needed: enabled('delta.enableRowTracking') },
+  { name: 'generatedColumns', reader: false, needed: hasFieldKey('delta.generationExpression') },
   { name: 'inCommitTimestamp', reader: false, needed: enabled('delta.enableInCommitTimestamps') },
   { name: 'rowTracking', reader: false, needed: enabled('delta.enableRowTracking') },
   { name: 'timestampNtz', reader: true, needed: contains('timestamp_ntz') },

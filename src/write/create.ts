@@ -1,4 +1,5 @@
 import { attemptCommit, unknownState } from '../commit/attempt.js';
+import { withHiddenColumns, withRowIds } from '../commit/row-ids.js';
 import { isTableError, TableError } from '../errors.js';
 import { serializeActions } from '../log/action-lines.js';
 import type { Action, MetadataAction } from '../log/actions.js';
@@ -15,7 +16,9 @@ import { firstState } from '../snapshot/apply.js';
 import type { StagedFile } from '../stage/staged.js';
 import { ENGINE_INFO } from '../version.js';
 import { discardFiles } from './discard.js';
+import { withMapping } from './mapped-schema.js';
 import { addActions, stagedAmount } from './plan.js';
+import { RowRules } from './rules.js';
 import type { RowSource } from './source.js';
 import { stageFiles } from './stage.js';
 
@@ -51,6 +54,8 @@ export async function create(
   const { metadata, schema } = describe(table, definition);
   const protocol = protocolFor(schema, metadata.configuration);
   assertWritable(protocol, metadata, table.url);
+  // What no row could be checked by is refused now rather than with the first row.
+  new RowRules({ schema, metadata, protocol }, table.url);
   await assertAbsent(table);
   await table.assertSafe();
   const files = options.rows
@@ -59,7 +64,11 @@ export async function create(
   try {
     await commitFirst(
       table,
-      [{ protocol }, { metaData: metadata }, ...addActions(files)],
+      [
+        { protocol },
+        { metaData: metadata },
+        ...withRowIds({ protocol, metadata, domains: new Map() }, addActions(files), 0),
+      ],
       metadata,
       files,
       options,
@@ -125,6 +134,7 @@ async function commitFirst(
   }
   // What is known of a table that stood here before and was removed must not outlive it: its version may be higher.
   table.latest.forget();
+  table.latest.forget();
   table.latest.adopt(firstState(timestamp, all), putAt);
   table.ctx.emit({ type: 'committed', url: table.url, version: 0, operation: 'CREATE TABLE', attempts: 1 });
 }
@@ -133,11 +143,13 @@ function describe(
   table: TableContext,
   definition: TableDefinition,
 ): { metadata: MetadataAction; schema: StructType } {
-  const schema = typeof definition.schema === 'string' ? parseDdl(definition.schema) : definition.schema;
+  const wanted = typeof definition.schema === 'string' ? parseDdl(definition.schema) : definition.schema;
   const partitionColumns = definition.partitionBy ?? [];
-  const configuration = definition.properties ?? {};
-  validateSchema(schema, partitionColumns, configuration);
-  assertProperties(configuration);
+  validateSchema(wanted, partitionColumns, definition.properties ?? {});
+  assertProperties(definition.properties ?? {});
+  const { ids } = table.ctx;
+  const tracked = withHiddenColumns(definition.properties ?? {}, () => ids.uuid());
+  const { schema, configuration } = withMapping(table, wanted, tracked);
   return {
     schema,
     metadata: {

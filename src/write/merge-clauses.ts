@@ -6,6 +6,7 @@ import { printPredicate } from '../scan/print.js';
 import type { StructField, StructType } from '../schema/types.js';
 import { assertQualified, ofSide, parsed } from './condition.js';
 import type { RowClause } from './effects.js';
+import type { RowRules } from './rules.js';
 import { type Assignments, compileSet, expressionOf, type SetClause } from './set.js';
 import type { MergeSpec, Where } from './verb.js';
 
@@ -29,17 +30,24 @@ export interface MergeClauses {
 }
 
 /** Compiles the clauses against the schema of table and source. Throws `INVALID_INPUT`, `INVALID_PREDICATE`, `UNKNOWN_COLUMN`. */
-export function compileClauses(schema: StructType, spec: MergeSpec): MergeClauses {
+export function compileClauses(schema: StructType, spec: MergeSpec, rules: RowRules): MergeClauses {
   const side = (name: string): StructField => ({ name, dataType: schema, nullable: false, metadata: {} });
   const both: StructType = { type: 'struct', fields: [side('source'), side('target')] };
   const { fields } = schema;
+  /** What generated columns are is known when the others are. */
+  const kept = (i: number, path: readonly string[]): Expression =>
+    rules.generated.includes(fields[i]!.name) ? lit(null) : col(path);
+  const absent = (i: number): Expression => {
+    const value = rules.defaults.get(fields[i]!.name);
+    return value === undefined ? lit(null) : lit(value as never, fields[i]!.dataType);
+  };
   const matched = list(spec.whenMatched, [{ update: 'all' } as const]).map((clause): MergeClause => {
     const when = compileWhen(clause.where, both, assertQualified);
     if ('delete' in clause)
       return { when, row: { kind: 'delete' }, insert: undefined, told: told(when, 'delete') };
     const from = clause.update === 'all' ? 'source' : 'target';
-    const set = compileSet(schema, both, mapped(clause.update, assertQualified), (i) =>
-      col([from, fields[i]!.name]),
+    const set = compileSet(rules.given, both, mapped(clause.update, assertQualified), (i) =>
+      from === 'source' ? col([from, fields[i]!.name]) : kept(i, [from, fields[i]!.name]),
     );
     return {
       when,
@@ -52,8 +60,8 @@ export function compileClauses(schema: StructType, spec: MergeSpec): MergeClause
     const ofSource = (expression: Expression) => ofSide(expression, 'source', schema);
     const when = compileWhen(clause.where, schema, ofSource);
     const isAll = clause.insert === 'all';
-    const insert = compileSet(schema, schema, mapped(clause.insert, ofSource), (i) =>
-      isAll ? col([fields[i]!.name]) : lit(null),
+    const insert = compileSet(rules.given, schema, mapped(clause.insert, ofSource), (i) =>
+      isAll ? col([fields[i]!.name]) : absent(i),
     );
     return { when, row: undefined, insert, told: told(when, 'insert') };
   });
@@ -62,7 +70,9 @@ export function compileClauses(schema: StructType, spec: MergeSpec): MergeClause
     const when = compileWhen(clause.where, schema, ofTarget);
     if ('delete' in clause)
       return { when, row: { kind: 'delete' }, insert: undefined, told: told(when, 'delete') };
-    const set = compileSet(schema, schema, mapped(clause.update, ofTarget), (i) => col([fields[i]!.name]));
+    const set = compileSet(rules.given, schema, mapped(clause.update, ofTarget), (i) =>
+      kept(i, [fields[i]!.name]),
+    );
     return {
       when,
       row: { kind: 'update', sides: 'target', set },

@@ -18,7 +18,9 @@ import { matchFiles } from './merge-match.js';
 import type { WritePlan } from './plan.js';
 import { rewriteFiles } from './rewrite.js';
 import { type Candidates, type Reading, Rewriting } from './rewriting.js';
+import { RowRules } from './rules.js';
 import { assign } from './set.js';
+import { batchesOf, type RowSource } from './source.js';
 import { Spool } from './spool.js';
 import type { MergeSpec } from './verb.js';
 import type { Work } from './work.js';
@@ -30,18 +32,19 @@ import type { Work } from './work.js';
 export async function stageMerge(
   table: TableContext,
   state: State,
-  batches: AsyncIterable<RecordBatch>,
+  rows: RowSource,
   spec: MergeSpec,
   signal?: AbortSignal,
 ): Promise<Work> {
   const { schema } = state;
   const fields = keyFields(schema, spec.on, 'on');
-  const clauses = compileClauses(schema, spec);
+  const rules = new RowRules(state, table.url);
+  const clauses = compileClauses(schema, spec, rules);
   const nulls = spec.nulls !== 'distinct';
   const keys = new SourceKeys(schema, fields, { nulls, duplicates: duplicatesOf(schema, spec) });
   const spool = new Spool(schema, table.ctx, (await table.pool()).memory / 3);
   try {
-    for await (const batch of batches) {
+    for await (const batch of batchesOf(rows, rules.given, rules.defaults)) {
       keys.add(batch);
       await spool.add(batch);
     }
@@ -51,7 +54,7 @@ export async function stageMerge(
     await spool.close();
     throw error;
   }
-  return new Rewriting(table, new Merge(table, { keys, spool, clauses, signal }));
+  return new Rewriting(table, new Merge(table, { keys, spool, clauses, rules, signal }));
 }
 
 function duplicatesOf(schema: StructType, { dedupe }: MergeSpec) {
@@ -78,6 +81,7 @@ interface MergeInput {
   readonly keys: SourceKeys;
   readonly spool: Spool;
   readonly clauses: MergeClauses;
+  readonly rules: RowRules;
   readonly signal?: AbortSignal;
 }
 
@@ -101,7 +105,7 @@ class Merge implements Reading {
   }
 
   async execute(state: State, read: Int32Array): Promise<Effects> {
-    const { spool, signal, clauses } = this.#input;
+    const { spool, signal, clauses, rules } = this.#input;
     const { marked, matched } = await matchFiles(this.#table, state, read, this.#input);
     const rowClauses = [...clauses.matched, ...clauses.notMatchedBySource].map(({ row }): RowClause => row!);
     return rewriteFiles(this.#table, state, {
@@ -109,6 +113,7 @@ class Merge implements Reading {
       clauses: rowClauses,
       source: spool,
       inserts: this.#inserts(matched, state.schema),
+      rules,
       signal,
     });
   }

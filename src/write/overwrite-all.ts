@@ -9,6 +9,7 @@ import { protocolFor, validateSchema } from '../schema/validate.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import { BlindWork } from './blind.js';
+import { withMapping } from './mapped-schema.js';
 import { addActions, liveAmount, plainPlan, removeAction, writeCommit } from './plan.js';
 import { withFeatures } from './protocol-upgrade.js';
 import { type FileRules, stageBatches } from './stage-files.js';
@@ -17,11 +18,12 @@ import type { Work } from './work.js';
 
 /** What the table becomes when everything is replaced: as it is, or with another schema. Throws `INVALID_SCHEMA`, `UNSUPPORTED_FEATURE`. */
 export function replacedTable(
+  table: TableContext,
   state: State,
   schema: string | StructType | undefined,
-  url: string,
 ): { readonly rules: FileRules; readonly actions: readonly Action[] } {
   if (schema === undefined) return { rules: state, actions: [] };
+  const { url } = table;
   const wanted = typeof schema === 'string' ? parseDdl(schema) : schema;
   const { metadata } = state;
   const { configuration, partitionColumns } = metadata;
@@ -34,14 +36,18 @@ export function replacedTable(
     );
   }
   validateSchema(wanted, partitionColumns, configuration);
-  const schemaString = serializeSchema(wanted);
-  if (schemaString === metadata.schemaString) return { rules: state, actions: [] };
-  const next: MetadataAction = { ...metadata, schemaString };
-  const protocol: ProtocolAction = withFeatures(state.protocol, protocolFor(wanted, configuration));
+  if (serializeSchema(wanted) === metadata.schemaString) return { rules: state, actions: [] };
+  const mapped = withMapping(table, wanted, configuration);
+  const next: MetadataAction = {
+    ...metadata,
+    schemaString: serializeSchema(mapped.schema),
+    configuration: mapped.configuration,
+  };
+  const protocol: ProtocolAction = withFeatures(state.protocol, protocolFor(mapped.schema, configuration));
   assertWritable(protocol, next, url);
   const upgrade: Action[] = protocol === state.protocol ? [] : [{ protocol }];
   return {
-    rules: { schema: wanted, metadata: next, protocol },
+    rules: { schema: mapped.schema, metadata: next, protocol },
     actions: [...upgrade, { metaData: next }],
   };
 }

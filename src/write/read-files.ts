@@ -1,6 +1,14 @@
 import type { RecordBatch } from 'apache-arrow';
+import { tracksRows } from '../commit/row-ids.js';
 import type { TableContext } from '../runtime/table-context.js';
-import { type PlannedColumn, planFiles, plannedColumn, type ScanFile, type ScanPlan } from '../scan/plan.js';
+import {
+  type PlannedColumn,
+  planFiles,
+  plannedColumn,
+  rowIdColumns,
+  type ScanFile,
+  type ScanPlan,
+} from '../scan/plan.js';
 import type { Predicate } from '../scan/predicate.js';
 import { scanFiles } from '../scan/read.js';
 import { columnMappingMode } from '../schema/mapping.js';
@@ -14,6 +22,8 @@ export interface FileReadOptions {
   readonly fields: readonly StructField[];
   /** Only rows for which it is TRUE; bound against the table's schema. */
   readonly where?: Predicate;
+  /** Adds two columns: the rows' stable ids and commit versions. */
+  readonly rowIds?: boolean;
   /** The top-level columns that `where` reads. */
   readonly whereColumns?: readonly string[];
   readonly signal?: AbortSignal;
@@ -40,12 +50,14 @@ export async function* readFileRows(
     nullable: false,
     metadata: {},
   };
-  const schema: StructType = { type: 'struct', fields: [...options.fields, position] };
-  const plan = filePlan(state, files, schema, options, { from: 'position', field: position });
+  const ids = options.rowIds ? rowIdColumns(state) : [];
+  const fields = [...options.fields, ...ids.map(({ field }) => field)];
+  const schema: StructType = { type: 'struct', fields: [...fields, position] };
+  const plan = filePlan(state, files, schema, options, [...ids, { from: 'position', field: position }]);
   const reading = { signal: options.signal, pool: table.pool };
-  const asked: StructType = { type: 'struct', fields: options.fields };
+  const asked: StructType = { type: 'struct', fields };
   for await (const { file, batch } of scanFiles(table.store, table.ctx, plan, reading)) {
-    yield { file, table: tableOf(batch, asked), positions: positionsOf(batch, options.fields.length) };
+    yield { file, table: tableOf(batch, asked), positions: positionsOf(batch, fields.length) };
   }
 }
 
@@ -57,14 +69,14 @@ export async function* readStagedRows(
   signal?: AbortSignal,
 ): AsyncGenerator<RecordBatch> {
   if (files.length === 0) return;
-  const plan = filePlan(state, files, state.schema, { fields: state.schema.fields }, undefined);
+  const plan = filePlan(state, files, state.schema, { fields: state.schema.fields }, []);
   for await (const { batch } of scanFiles(table.store, table.ctx, plan, { signal, pool: table.pool }))
     yield batch;
 }
 
 /** The live files of ids as scans want them. */
 export function filesOf(state: State, ids: Int32Array, signal?: AbortSignal): Promise<ScanFile[]> {
-  return planFiles(state, ids, { signal });
+  return planFiles(state, ids, { signal, rowIds: tracksRows(state.metadata) });
 }
 
 /** What tells a live file from every other, its deletion vector included. */
@@ -78,7 +90,7 @@ function filePlan(
   files: readonly ScanFile[],
   schema: StructType,
   { fields, where, whereColumns = [] }: FileReadOptions,
-  extra: PlannedColumn | undefined,
+  extra: readonly PlannedColumn[],
 ): ScanPlan {
   const mapping = columnMappingMode(state.metadata, state.protocol);
   const hidden = state.schema.fields.filter(
@@ -88,7 +100,7 @@ function filePlan(
   return {
     version: state.version,
     schema,
-    columns: [...fields.map(planned), ...(extra ? [extra] : []), ...hidden.map(planned)],
+    columns: [...fields.map(planned), ...extra, ...hidden.map(planned)],
     readsAllColumns: fields.length + hidden.length >= state.schema.fields.length,
     mapping,
     files,

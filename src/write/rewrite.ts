@@ -1,4 +1,5 @@
 import type { RecordBatch } from 'apache-arrow';
+import { hiddenColumns } from '../commit/row-ids.js';
 import { isActive } from '../log/features.js';
 import { nullColumn } from '../parquet/column/assemble.js';
 import type { TableContext } from '../runtime/table-context.js';
@@ -7,10 +8,11 @@ import type { State } from '../snapshot/state.js';
 import { vectorId } from '../snapshot/vector-id.js';
 import type { StagedFile } from '../stage/staged.js';
 import { type ChangeKind, ChangeWriter } from './change-files.js';
-import { batchOf, pickRows, type Table } from './columns.js';
+import { batchOf, pickRows, type Table, tableOf } from './columns.js';
 import { discardFiles } from './discard.js';
 import type { ChangedFile, Effects, MarkedFile, RowClause } from './effects.js';
 import { identityOf, readFileRows } from './read-files.js';
+import type { RowRules } from './rules.js';
 import { assign, readsColumn } from './set.js';
 import type { Spool } from './spool.js';
 import { stageBatches } from './stage-files.js';
@@ -23,6 +25,8 @@ export interface RewriteInput {
   readonly source?: Spool;
   /** Rows to add in the same commit, as batches of the table's schema. */
   readonly inserts?: AsyncIterable<RecordBatch>;
+  /** What new and changed rows must satisfy. */
+  readonly rules?: RowRules;
   /** Rows that the same commit adds by files staged before: read where changes are recorded. */
   readonly recorded?: AsyncIterable<RecordBatch>;
   readonly signal?: AbortSignal;
@@ -53,6 +57,8 @@ class Rewrite {
   readonly #state: State;
   readonly #input: RewriteInput;
   readonly #schema: StructType;
+  /** What the files written again have: the table's columns, and where rows are tracked the hidden ones. */
+  readonly #written: StructType;
   readonly #changes: ChangeWriter | undefined;
   /** Files that get a vector, in the order of the vectors. */
   readonly #vectored = new Set<MarkedFile>();
@@ -63,6 +69,7 @@ class Rewrite {
     this.#state = state;
     this.#input = input;
     this.#schema = state.schema;
+    this.#written = writtenSchema(state);
     this.#changes =
       recordsChanges(state) && input.marked.length > 0
         ? new ChangeWriter(table, state, input.signal)
@@ -83,7 +90,10 @@ class Rewrite {
     let files: StagedFile[] = [];
     let vectorPaths: string[] = [];
     try {
-      files = await stageBatches(this.#table, this.#state, this.#rows(), { signal: this.#input.signal });
+      files = await stageBatches(this.#table, this.#state, this.#rows(), {
+        schema: this.#written,
+        signal: this.#input.signal,
+      });
       const changes = (await this.#changes?.finish()) ?? [];
       const written =
         this.#vectored.size > 0
@@ -118,7 +128,7 @@ class Rewrite {
       read.map((each) => [identityOf(each.file.path, each.file.deletionVector), { each, next: 0 }]),
     );
     const files = read.map(({ file }) => file);
-    const reading = { fields: this.#schema.fields, signal };
+    const reading = { fields: this.#schema.fields, rowIds: this.#tracks, signal };
     for await (const { file, table, positions } of readFileRows(this.#table, this.#state, files, reading)) {
       const key = identityOf(file.path, file.deletionVector);
       const cursor = pending.get(key)!;
@@ -135,17 +145,18 @@ class Rewrite {
       }
       if (!this.#vectored.has(each) && kept.length > 0) {
         this.#counts.copied += kept.length;
-        yield batchOf(kept.length === table.rows ? table : this.#pick(table, kept), this.#schema);
+        yield batchOf(kept.length === table.rows ? table : this.#pick(table, kept), this.#written);
       }
       for (const [clause, chosen] of rows.entries()) {
         if (chosen.length === 0) continue;
         yield* this.#changed(each, clause, this.#pick(table, chosen), marks[clause]!);
       }
     }
-    for await (const batch of inserts ?? []) {
+    for await (const given of inserts ?? []) {
+      const batch = this.#ruled(given);
       this.#counts.inserted += batch.numRows;
       await this.#changes?.add(batch, 'insert');
-      yield batch;
+      yield this.#tracks ? this.#withIds(tableOf(batch, this.#schema), undefined) : batch;
     }
     if (!this.#changes) return;
     for await (const batch of this.#input.recorded ?? []) await this.#changes.add(batch, 'insert');
@@ -162,19 +173,36 @@ class Rewrite {
     if (what.kind === 'delete') return this.#record(target, 'delete');
     await this.#record(target, 'update_preimage');
     if (what.sides === 'target') {
-      yield* this.#updated(assign(what.set, target));
+      yield* this.#updated(assign(what.set, target), target);
       return;
     }
     for await (const { source, rows } of this.#sourceRows(each, marks)) {
-      const pair = { rows: rows.length, columns: [struct(source), struct(this.#pick(target, rows))] };
-      yield* this.#updated(assign(what.set, pair));
+      const own = this.#pick(target, rows);
+      const pair = { rows: rows.length, columns: [struct(source), struct(this.#visible(own))] };
+      yield* this.#updated(assign(what.set, pair), own);
     }
   }
 
-  async *#updated(made: Table): AsyncGenerator<RecordBatch> {
-    const batch = batchOf(made, this.#schema);
+  /** `from`: the rows as they were, where they were read. */
+  async *#updated(made: Table, from: Table | undefined): AsyncGenerator<RecordBatch> {
+    const batch = this.#ruled(batchOf(made, this.#schema));
     await this.#changes?.add(batch, 'update_postimage');
-    yield batch;
+    yield this.#tracks ? this.#withIds(tableOf(batch, this.#schema), from) : batch;
+  }
+
+  get #tracks(): boolean {
+    return this.#written !== this.#schema;
+  }
+
+  /** New or changed rows: these keep their ids, and all get the commit's version. */
+  #withIds(made: Table, from: Table | undefined): RecordBatch {
+    const none = nullColumn(LONG, made.rows);
+    const id = from ? from.columns[this.#schema.fields.length]! : none;
+    return batchOf({ rows: made.rows, columns: [...made.columns, id, none] }, this.#written);
+  }
+
+  #visible(table: Table): Table {
+    return { rows: table.rows, columns: table.columns.slice(0, this.#schema.fields.length) };
   }
 
   /** New rows that need nothing of the rows they stand for: those stay where they are, under a vector. */
@@ -186,7 +214,7 @@ class Rewrite {
       for await (const { source } of this.#sourceRows(each, marks)) {
         const { dataType } = what.set.environment.fields[TARGET]!;
         const pair = { rows: source.rows, columns: [struct(source), nullColumn(dataType, source.rows)] };
-        yield* this.#updated(assign(what.set, pair));
+        yield* this.#updated(assign(what.set, pair), undefined);
       }
     }
   }
@@ -215,17 +243,24 @@ class Rewrite {
     }
   }
 
+  #ruled(batch: RecordBatch): RecordBatch {
+    return this.#input.rules?.enforce(batch) ?? batch;
+  }
+
   async #record(rows: Table, kind: ChangeKind): Promise<void> {
     if (this.#changes) await this.#changes.add(batchOf(rows, this.#schema), kind);
   }
 
   #pick(table: Table, rows: readonly number[] | Int32Array): Table {
-    return pickRows(table, this.#schema, rows instanceof Int32Array ? rows : Int32Array.from(rows));
+    return pickRows(table, this.#written, rows instanceof Int32Array ? rows : Int32Array.from(rows));
   }
 
   /** Whether any of a file's rows are needed: to be copied, changed or recorded. */
   #mustRead(each: MarkedFile): boolean {
     if (this.#changes) return true;
+    // Changed rows take their ids along.
+    if (this.#tracks && each.clauses.some((clause) => this.#input.clauses[clause]!.kind === 'update'))
+      return true;
     const updates = this.#input.clauses.filter(
       (clause, i) => clause.kind === 'update' && each.clauses.includes(i),
     );
@@ -244,6 +279,16 @@ class Rewrite {
     const rows = this.#rowsOf(each);
     return rows === undefined ? undefined : rows - (each.file.deletionVector?.cardinality ?? 0);
   }
+}
+
+const LONG = { type: 'long' } as const;
+
+function writtenSchema({ schema, metadata }: State): StructType {
+  const hidden = hiddenColumns(metadata);
+  if (!hidden) return schema;
+  const names = [hidden.rowId, hidden.rowCommitVersion];
+  const fields = names.map((name) => ({ name, dataType: LONG, nullable: true, metadata: {} }));
+  return { type: 'struct', fields: [...schema.fields, ...fields] };
 }
 
 /** The places of the two sides in the environment of a merge. */

@@ -1,3 +1,4 @@
+import type { RecordBatch } from 'apache-arrow';
 import { recentState } from '../commit/base.js';
 import { TableError } from '../errors.js';
 import { assertWritable } from '../log/features.js';
@@ -13,6 +14,7 @@ import { replacedTable, stageOverwriteAll } from './overwrite-all.js';
 import { planOverwritePartitions } from './overwrite-partitions.js';
 import { NOTHING } from './plan.js';
 import { stageReplaceUsing } from './replace-using.js';
+import { RowRules } from './rules.js';
 import { batchesOf, type RowSource } from './source.js';
 import { type FileRules, stageBatches } from './stage-files.js';
 import { StagedWrite } from './staged-write.js';
@@ -70,7 +72,14 @@ export async function stageFiles(
   rows: RowSource,
   signal?: AbortSignal,
 ): Promise<StagedFile[]> {
-  return stageBatches(table, state, batchesOf(rows, state.schema), { signal });
+  return stageBatches(table, state, ruledBatches(table, state, rows), { signal });
+}
+
+/** The rows of a source as they are to be written: complete and checked. */
+function ruledBatches(table: TableContext, rules: FileRules, rows: RowSource): AsyncIterable<RecordBatch> {
+  const ruled = new RowRules(rules, table.url);
+  const batches = batchesOf(rows, ruled.given, ruled.defaults);
+  return ruled.isEmpty ? batches : ruled.enforceAll(batches);
 }
 
 async function stageOn(
@@ -91,7 +100,7 @@ async function workOf(
   verb: Verb,
   signal: AbortSignal | undefined,
 ): Promise<Work> {
-  const source = (schema = state.schema) => batchesOf(given(rows, verb), schema);
+  const source = (rules: FileRules = state) => ruledBatches(table, rules, given(rows, verb));
   if (verb === 'append') {
     return new BlindWork(table, verb, await stageBatches(table, state, source(), { signal }), planAppend);
   }
@@ -105,13 +114,13 @@ async function workOf(
   switch (verb.verb) {
     case 'overwrite': {
       if ('where' in verb) return stageOverwriteWhere(table, state, source(), verb.where, signal);
-      const replaced = replacedTable(state, verb.schema, table.url);
-      return stageOverwriteAll(table, replaced, source(replaced.rules.schema), signal);
+      const replaced = replacedTable(table, state, verb.schema);
+      return stageOverwriteAll(table, replaced, source(replaced.rules), signal);
     }
     case 'replaceUsing':
       return stageReplaceUsing(table, state, source(), verb, signal);
     case 'merge':
-      return stageMerge(table, state, source(), verb, signal);
+      return stageMerge(table, state, given(rows, verb), verb, signal);
     case 'delete':
       return deleteWork(table, state, verb, signal);
     case 'update':

@@ -1,6 +1,6 @@
 import { TableError } from '../errors.js';
 import type { TableContext } from '../runtime/table-context.js';
-import { col } from '../scan/predicate.js';
+import { col, lit } from '../scan/predicate.js';
 import { printPredicate } from '../scan/print.js';
 import { pruneFiles } from '../scan/prune.js';
 import type { State } from '../snapshot/state.js';
@@ -11,6 +11,7 @@ import { type Condition, markWhere } from './marks.js';
 import type { WritePlan } from './plan.js';
 import { rewriteFiles } from './rewrite.js';
 import { type Candidates, type Reading, Rewriting } from './rewriting.js';
+import { RowRules } from './rules.js';
 import { type Assignments, compileSet } from './set.js';
 import type { UpdateSpec } from './verb.js';
 import type { Work } from './work.js';
@@ -26,8 +27,14 @@ export function updateWork(
     throw new TableError('INVALID_INPUT', 'The update sets no column.', { url: table.url });
   }
   const { fields } = state.schema;
-  const assignments = compileSet(state.schema, state.schema, set, (i) => col([fields[i]!.name]));
-  return new Rewriting(table, new Update(table, conditionOf(where, state.schema), assignments, signal));
+  const rules = new RowRules(state, table.url);
+  const assignments = compileSet(rules.given, state.schema, set, (i) =>
+    rules.generated.includes(fields[i]!.name) ? lit(null) : col([fields[i]!.name]),
+  );
+  return new Rewriting(
+    table,
+    new Update(table, conditionOf(where, state.schema), assignments, rules, signal),
+  );
 }
 
 class Update implements Reading {
@@ -36,12 +43,20 @@ class Update implements Reading {
   readonly #table: TableContext;
   readonly #condition: Condition;
   readonly #set: Assignments;
+  readonly #rules: RowRules;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(table: TableContext, condition: Condition, set: Assignments, signal: AbortSignal | undefined) {
+  constructor(
+    table: TableContext,
+    condition: Condition,
+    set: Assignments,
+    rules: RowRules,
+    signal: AbortSignal | undefined,
+  ) {
     this.#table = table;
     this.#condition = condition;
     this.#set = set;
+    this.#rules = rules;
     this.#signal = signal;
   }
 
@@ -55,6 +70,7 @@ class Update implements Reading {
     return rewriteFiles(this.#table, state, {
       marked,
       clauses: [{ kind: 'update', sides: 'target', set: this.#set }],
+      rules: this.#rules,
       signal: this.#signal,
     });
   }
