@@ -154,7 +154,7 @@ def warm(url, part):
     return {}
 
 
-def contend(url, part, commits, storage=None):
+def contend(url, part, commits):
     """`commits` overwrites of one partition; what is given up is counted, as is the longest wait for one commit."""
     table = tables[url]
     failed, waits = 0, []
@@ -165,7 +165,7 @@ def contend(url, part, commits, storage=None):
         except Exception as error:  # noqa: BLE001 - a commit given up is what is counted
             print(f"given up: {error}", file=sys.stderr)
             failed += 1
-            table = DeltaTable(url, storage_options=storage)
+            table.update_incremental()
         waits.append((time.perf_counter() - start) * 1000)
     return {"failed": failed, "longest": max(waits)}
 
