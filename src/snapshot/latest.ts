@@ -58,7 +58,10 @@ export class Latest {
   #start(): Promise<State> {
     this.#queued = undefined;
     const startedAt = this.#ctx.clock.monotonic();
-    const run = loadState(this.#store, this.#ctx, { previous: this.#state }).then((state) => {
+    const before = this.#state;
+    const run = loadState(this.#store, this.#ctx, { previous: before }).then((state) => {
+      // A lower version than the one known is the truth where the table was made anew, unless a commit here came meanwhile.
+      if (this.#state === before) this.forget();
       this.adopt(state, startedAt);
       return this.#state ?? state;
     });
