@@ -6,4 +6,6 @@ if (argv.length === 1 && argv[0] === '--version') {
 } else {
   const { main } = await import('../dist/cli/main.js');
   process.exitCode = await main(argv);
+  // Whatever still waits for an answer is not waited for.
+  if (process.exitCode === 130) process.exit();
 }

@@ -32,34 +32,38 @@ Examples:
   tablectl create s3://lake/sales --schema 'id long, tags array<string>' --property delta.appendOnly=true`,
     );
   withOutput(withStore(command)).action((url: string, flags: CreateFlags) =>
-    cli.run(flags, async (session) => {
-      const { createTable } = await import('../table.js');
-      const startedAt = performance.now();
-      const table = await createTable(url, {
-        schema: flags.schema,
-        partitionBy: flags.partitionBy,
-        properties: flags.property,
-        name: flags.name,
-        description: flags.description,
-        runtime: await session.runtime(),
-        signal: session.signal,
-      });
-      const nothing = { files: 0, rows: 0, bytes: 0 };
-      const ms = Math.round(performance.now() - startedAt);
-      await printWrite(
-        session,
-        {
-          status: 'committed',
-          url: table.url,
-          version: 0,
-          created: true,
-          added: nothing,
-          removed: nothing,
-          ms,
-        },
-        flags.json,
-      );
-      return undefined;
-    }),
+    cli.run(
+      flags,
+      async (session) => {
+        const { createTable } = await import('../table.js');
+        const startedAt = performance.now();
+        const table = await createTable(url, {
+          schema: flags.schema,
+          partitionBy: flags.partitionBy,
+          properties: flags.property,
+          name: flags.name,
+          description: flags.description,
+          runtime: await session.runtime(),
+          signal: session.signal,
+        });
+        const nothing = { files: 0, rows: 0, bytes: 0 };
+        const ms = Math.round(performance.now() - startedAt);
+        await printWrite(
+          session,
+          {
+            status: 'committed',
+            url: table.url,
+            version: 0,
+            created: true,
+            added: nothing,
+            removed: nothing,
+            ms,
+          },
+          flags.json,
+        );
+        return undefined;
+      },
+      { stopsItself: true },
+    ),
   );
 };

@@ -43,10 +43,14 @@ Examples:
   withOutput(withVersion(withStore(command))).action((url: string, flags: ExportFlags) => {
     if (flags.json && flags.output === undefined)
       command.error('error: --json needs -o FILE, because standard output carries the rows');
-    return cli.run(flags, async (session) => {
-      const { exportRows } = await import('./export-rows.js');
-      await exportRows(session, url, flags);
-      return undefined;
-    });
+    return cli.run(
+      flags,
+      async (session) => {
+        const { exportRows } = await import('./export-rows.js');
+        await exportRows(session, url, flags);
+        return undefined;
+      },
+      { stopsItself: true },
+    );
   });
 };

@@ -12,7 +12,7 @@ import { withoutNaive } from './input/naive.js';
 import { openInput } from './input/open.js';
 import type { Input, OnBytes } from './input/source.js';
 import { startProgress } from './render/progress.js';
-import type { Session } from './session.js';
+import { type Session, untilAborted } from './session.js';
 import { printWrite, type WriteDocument } from './write-result.js';
 
 /** An input with the schema that its rows are given in, derived columns included. */
@@ -42,7 +42,7 @@ export async function importFiles(
   const { token } = flags;
   const derivations = (flags.derive ?? []).map(parseDerivation);
   const runtime = await session.runtime();
-  const existing = await openExisting(session, url, flags);
+  const existing = await untilAborted(openExisting(session, url, flags), session.signal);
   if (files.filter((file) => file === '-').length > 1)
     throw new TableError('INVALID_INPUT', 'Standard input can be read once; give - once.', {});
   const inputs: Input[] = [];

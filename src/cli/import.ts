@@ -83,10 +83,14 @@ Examples:
   zcat events.ndjson.gz | tablectl import s3://lake/events - --format ndjson --token loader:42`,
     );
   withOutput(withStore(command)).action((url: string, files: string[], flags: ImportFlags) =>
-    cli.run(flags, async (session) => {
-      const { importFiles } = await import('./import-files.js');
-      return importFiles(session, url, files, flags);
-    }),
+    cli.run(
+      flags,
+      async (session) => {
+        const { importFiles } = await import('./import-files.js');
+        return importFiles(session, url, files, flags);
+      },
+      { stopsItself: true },
+    ),
   );
 };
 

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { isTableError } from '../errors.js';
 import { EXIT, errorDocument, errorLines, exitCodeOf } from './errors.js';
 import { buildProgram, type Cli } from './program.js';
-import { openSession } from './session.js';
+import { openSession, untilAborted } from './session.js';
 import { isPipeError, PipeClosed, paintFor, processTerminal, type Terminal, writeTo } from './terminal.js';
 
 /**
@@ -25,10 +25,11 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   let exitCode: number = EXIT.done;
   const cli: Cli = {
     terminal,
-    async run(flags, action) {
+    async run(flags, action, options = {}) {
       const session = openSession(terminal, stop.signal, flags);
       try {
-        exitCode = (await action(session)) ?? EXIT.done;
+        const running = action(session);
+        exitCode = (await (options.stopsItself ? running : untilAborted(running, stop.signal))) ?? EXIT.done;
       } finally {
         await session.close();
       }

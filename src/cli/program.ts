@@ -18,10 +18,20 @@ import { registerSchema } from './schema.js';
 import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
 
+/** How a command takes an interruption. */
+export interface RunOptions {
+  /** True for a command that has something to clean up or to find out: it watches the signal itself. Others are left where they are. */
+  readonly stopsItself?: boolean;
+}
+
 /** How a command is run: with a session that is closed behind it; what `action` gives is the exit code, 0 when nothing. */
 export interface Cli {
   readonly terminal: Terminal;
-  run(flags: StoreFlags, action: (session: Session) => Promise<number | undefined>): Promise<void>;
+  run(
+    flags: StoreFlags,
+    action: (session: Session) => Promise<number | undefined>,
+    options?: RunOptions,
+  ): Promise<void>;
 }
 
 /** Adds one command to the program. */

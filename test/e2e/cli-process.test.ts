@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -78,6 +79,25 @@ describe('the command as a process', () => {
       expect(existsSync(target)).toBe(false);
     },
   );
+
+  test('an interrupt is not kept waiting by a server that does not answer', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const env = { ...process.env, AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
+    for (const args of [
+      ['info', 's3://b/t'],
+      ['import', 's3://b/t', '-', '--format', 'csv'],
+    ]) {
+      const connected = new Promise((resolve) => silent.once('connection', resolve));
+      const child = spawn(process.execPath, [COMMAND, ...args, '--endpoint', endpoint], { env });
+      const ended = new Promise((resolve) => child.on('close', resolve));
+      await connected;
+      child.kill('SIGINT');
+      expect(await ended).toBe(130);
+    }
+    silent.close();
+  });
 
   test('without credentials it says what to set, and nothing else', async () => {
     const env = {
