@@ -4,6 +4,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { tableFromIPC } from 'apache-arrow';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+// @ts-expect-error it comes without types
 import parquet from 'parquetjs-lite';
 
 /** @type {Record<string, unknown>[]} */
