@@ -45,6 +45,10 @@ export const ERROR_CODES = {
     kind: 'store',
     meaning: 'The store refused the operation; the message names the permission.',
   },
+  REPLAY_DIFFERS: {
+    kind: 'input',
+    meaning: 'The rows of a token already recorded are not those it was recorded with.',
+  },
   SCOPE_OVERLAP: {
     kind: 'input',
     meaning: 'Two pipelines would replace the same rows of a table.',

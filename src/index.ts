@@ -39,6 +39,7 @@ export { VERSION } from './version.js';
 export type { CreateOptions, TableDefinition } from './write/create.js';
 export type { RowCounts } from './write/effects.js';
 export type { Amount, Guards, Token, WritePlan } from './write/plan.js';
+export type { RecordedToken } from './write/replay.js';
 export type { SetClause, SetValue } from './write/set.js';
 export type { ArrowBatchLike, ArrowTableLike, RowSource } from './write/source.js';
 export type { StagedWrite } from './write/staged-write.js';

@@ -16,11 +16,13 @@ import { keyFields, SourceKeys } from './keyed-source.js';
 import { compileClauses, type MergeClauses } from './merge-clauses.js';
 import { matchFiles } from './merge-match.js';
 import type { WritePlan } from './plan.js';
+import type { RowsTap } from './replay.js';
 import { rewriteFiles } from './rewrite.js';
 import { type Candidates, type Reading, Rewriting } from './rewriting.js';
+import { givenBatches } from './ruled-source.js';
 import { RowRules } from './rules.js';
 import { assign } from './set.js';
-import { batchesOf, type RowSource } from './source.js';
+import type { RowSource } from './source.js';
 import { Spool } from './spool.js';
 import type { MergeSpec } from './verb.js';
 import type { Work } from './work.js';
@@ -35,6 +37,7 @@ export async function stageMerge(
   rows: RowSource,
   spec: MergeSpec,
   signal?: AbortSignal,
+  tap?: RowsTap,
 ): Promise<Work> {
   const { schema } = state;
   const fields = keyFields(schema, spec.on, 'on');
@@ -44,7 +47,7 @@ export async function stageMerge(
   const keys = new SourceKeys(schema, fields, { nulls, duplicates: duplicatesOf(schema, spec) });
   const spool = new Spool(schema, table.ctx, (await table.pool()).memory / 3);
   try {
-    for await (const batch of batchesOf(rows, rules.given, rules.defaults)) {
+    for await (const batch of givenBatches(rows, rules, tap)) {
       keys.add(batch);
       await spool.add(batch);
     }

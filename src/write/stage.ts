@@ -1,6 +1,6 @@
-import type { RecordBatch } from 'apache-arrow';
 import { recentState } from '../commit/base.js';
 import { TableError } from '../errors.js';
+import type { TxnAction } from '../log/actions.js';
 import { assertWritable } from '../log/features.js';
 import type { TableContext } from '../runtime/table-context.js';
 import type { State } from '../snapshot/state.js';
@@ -14,12 +14,14 @@ import { replacedTable, stageOverwriteAll } from './overwrite-all.js';
 import { planOverwritePartitions } from './overwrite-partitions.js';
 import { NOTHING } from './plan.js';
 import { stageReplaceUsing } from './replace-using.js';
+import { assertSameRows, describeRecord, RowsTap, recordOf } from './replay.js';
+import { givenBatches, ruledBatches } from './ruled-source.js';
 import { RowRules } from './rules.js';
-import { batchesOf, type RowSource } from './source.js';
+import type { RowSource } from './source.js';
 import { type FileRules, stageBatches } from './stage-files.js';
 import { StagedWrite } from './staged-write.js';
 import { updateWork } from './update.js';
-import { isReplay, type Verb, type WriteOptions, type WriteResult } from './verb.js';
+import type { Verb, WriteOptions, WriteResult } from './verb.js';
 import type { Work } from './work.js';
 
 /**
@@ -44,16 +46,8 @@ export async function write(
   options: WriteOptions = {},
 ): Promise<WriteResult> {
   const state = await stateToWrite(table);
-  if (isReplay(state, options.txn)) {
-    return {
-      status: 'skipped',
-      version: state.version,
-      added: NOTHING,
-      removed: NOTHING,
-      rows: { inserted: 0, updated: 0, deleted: 0, copied: 0 },
-      attempts: 0,
-    };
-  }
+  const record = recordOf(state, options.txn, table.ctx.clock.now());
+  if (record) return skipped(table, state, record, rows, options);
   const staged = await stageOn(table, state, rows, verb, options);
   if (verb === 'overwritePartitions' && options.txn && staged.files.length === 0) {
     throw new TableError(
@@ -63,6 +57,30 @@ export async function write(
     );
   }
   return staged.commit();
+}
+
+async function skipped(
+  table: TableContext,
+  state: State,
+  record: TxnAction,
+  rows: RowSource | undefined,
+  options: WriteOptions,
+): Promise<WriteResult> {
+  const { recorded, digest } = await describeRecord(table, state, record);
+  if (options.onReplay === 'compare' && rows !== undefined) {
+    const tap = new RowsTap();
+    for await (const _ of givenBatches(rows, new RowRules(state, table.url), tap));
+    assertSameRows(table.url, recorded, digest, tap.digest);
+  }
+  return {
+    status: 'skipped',
+    version: state.version,
+    added: NOTHING,
+    removed: NOTHING,
+    rows: { inserted: 0, updated: 0, deleted: 0, copied: 0 },
+    recorded,
+    attempts: 0,
+  };
 }
 
 /** Stages the rows of a table whose schema is that of `state`. */
@@ -75,13 +93,6 @@ export async function stageFiles(
   return stageBatches(table, state, ruledBatches(table, state, rows), { signal });
 }
 
-/** The rows of a source as they are to be written: complete and checked. */
-function ruledBatches(table: TableContext, rules: FileRules, rows: RowSource): AsyncIterable<RecordBatch> {
-  const ruled = new RowRules(rules, table.url);
-  const batches = batchesOf(rows, ruled.given, ruled.defaults);
-  return ruled.isEmpty ? batches : ruled.enforceAll(batches);
-}
-
 async function stageOn(
   table: TableContext,
   state: State,
@@ -89,8 +100,10 @@ async function stageOn(
   verb: Verb,
   options: WriteOptions,
 ): Promise<StagedWrite> {
-  const work = await workOf(table, state, rows, verb, options.signal);
-  return StagedWrite.prepare(table, state, work, options);
+  const isCompared = options.txn !== undefined && options.onReplay === 'compare' && rows !== undefined;
+  const tap = isCompared ? new RowsTap() : undefined;
+  const work = await workOf(table, state, rows, verb, tap, options.signal);
+  return StagedWrite.prepare(table, state, work, options, tap);
 }
 
 async function workOf(
@@ -98,9 +111,10 @@ async function workOf(
   state: State,
   rows: RowSource | undefined,
   verb: Verb,
+  tap: RowsTap | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Work> {
-  const source = (rules: FileRules = state) => ruledBatches(table, rules, given(rows, verb));
+  const source = (rules: FileRules = state) => ruledBatches(table, rules, given(rows, verb), tap);
   if (verb === 'append') {
     return new BlindWork(table, verb, await stageBatches(table, state, source(), { signal }), planAppend);
   }
@@ -120,7 +134,7 @@ async function workOf(
     case 'replaceUsing':
       return stageReplaceUsing(table, state, source(), verb, signal);
     case 'merge':
-      return stageMerge(table, state, given(rows, verb), verb, signal);
+      return stageMerge(table, state, given(rows, verb), verb, signal, tap);
     case 'delete':
       return deleteWork(table, state, verb, signal);
     case 'update':

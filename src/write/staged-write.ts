@@ -1,12 +1,13 @@
 import { checkWinners } from '../commit/conflict.js';
-import { type Planned, transact } from '../commit/transaction.js';
+import { type CommitPlan, type Planned, transact } from '../commit/transaction.js';
 import { isTableError, TableError } from '../errors.js';
 import type { Action } from '../log/actions.js';
 import type { TableContext } from '../runtime/table-context.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import { assertMayRemove, assertWithin, NOTHING, type WritePlan } from './plan.js';
-import { isReplay, type PlannedWrite, type VerbName, type WriteOptions, type WriteResult } from './verb.js';
+import { assertSameRows, describeRecord, ROWS_DIGEST, type RowsTap, recordOf } from './replay.js';
+import type { PlannedWrite, VerbName, WriteOptions, WriteResult } from './verb.js';
 import type { Work } from './work.js';
 
 const NO_ROWS = { inserted: 0, updated: 0, deleted: 0, copied: 0 };
@@ -17,9 +18,17 @@ export class StagedWrite {
   readonly #base: State;
   readonly #work: Work;
   readonly #options: WriteOptions;
+  readonly #tap: RowsTap | undefined;
   #planned: WritePlan | undefined;
 
-  private constructor(table: TableContext, base: State, work: Work, options: WriteOptions) {
+  private constructor(
+    table: TableContext,
+    base: State,
+    work: Work,
+    options: WriteOptions,
+    tap: RowsTap | undefined,
+  ) {
+    this.#tap = tap;
     this.#table = table;
     this.#base = base;
     this.#work = work;
@@ -32,10 +41,11 @@ export class StagedWrite {
     base: State,
     work: Work,
     options: WriteOptions,
+    tap?: RowsTap,
   ): Promise<StagedWrite> {
     try {
       await work.prepare?.(base);
-      return new StagedWrite(table, base, work, options);
+      return new StagedWrite(table, base, work, options, tap);
     } catch (error) {
       await work.discard();
       throw error;
@@ -94,16 +104,25 @@ export class StagedWrite {
   ): Promise<Planned<Omit<WriteResult, 'version' | 'attempts'>>> {
     const token = this.#options.txn;
     const nothing = { added: NOTHING, removed: NOTHING, rows: NO_ROWS };
-    if (isReplay(state, token)) return { settled: { status: 'skipped', ...nothing } };
+    const record = recordOf(state, token, this.#table.ctx.clock.now());
+    if (record) {
+      const { recorded, digest } = await describeRecord(this.#table, state, record);
+      if (this.#tap) assertSameRows(this.#table.url, recorded, digest, this.#tap.digest);
+      return { settled: { status: 'skipped', ...nothing, recorded } };
+    }
     const { plan, commit, isEmpty } = await this.#planOn(state);
     if (pinned) assertAsPlanned(this.#table.url, pinned, plan);
     if (isEmpty && !token) return { settled: { status: 'unchanged', ...nothing } };
-    const record: Action[] = token ? [{ txn: { ...token, lastUpdated: this.#table.ctx.clock.now() } }] : [];
+    const tokens: Action[] = token ? [{ txn: { ...token, lastUpdated: this.#table.ctx.clock.now() } }] : [];
     const { added, removed, rows } = plan;
     return {
-      plan: { ...commit, actions: [...record, ...commit.actions] },
+      plan: { ...commit, ...this.#facts(commit), actions: [...tokens, ...commit.actions] },
       result: { status: 'committed', added, removed, rows },
     };
+  }
+
+  #facts({ facts }: CommitPlan): Pick<CommitPlan, 'facts'> {
+    return this.#tap ? { facts: { ...facts, [ROWS_DIGEST]: { ...this.#tap.digest } } } : {};
   }
 
   async #planOn(state: State): Promise<PlannedWrite> {

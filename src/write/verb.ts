@@ -1,9 +1,9 @@
 import type { CommitPlan, TransactionOptions } from '../commit/transaction.js';
 import type { Predicate } from '../scan/predicate.js';
 import type { StructType } from '../schema/types.js';
-import type { State } from '../snapshot/state.js';
 import type { RowCounts } from './effects.js';
 import type { Amount, Guards, Token, WritePlan } from './plan.js';
+import type { RecordedToken } from './replay.js';
 import type { SetClause } from './set.js';
 
 export type VerbName =
@@ -83,6 +83,11 @@ export type Verb =
 export interface WriteOptions extends TransactionOptions, Guards {
   /** Makes the write happen once: it is `skipped` when the table has recorded this version of the application, or a later one. */
   readonly txn?: Token;
+  /**
+   * What a replay does with its rows: `skip` (the default) reads none; `compare` reads them and refuses others than those of the first time
+   * (`REPLAY_DIFFERS`). The first write must say `compare` too: it then leaves a digest of its rows.
+   */
+  readonly onReplay?: 'skip' | 'compare';
 }
 
 /** What a verb gives back. `version` is the one committed, or the one on which no commit was needed. */
@@ -92,6 +97,8 @@ export interface WriteResult {
   readonly added: Amount;
   readonly removed: Amount;
   readonly rows: RowCounts;
+  /** Of a skipped write: what the table has recorded. */
+  readonly recorded?: RecordedToken;
   /** How often a version was tried for; 0 where none was. */
   readonly attempts: number;
 }
@@ -101,10 +108,4 @@ export interface PlannedWrite {
   /** True where the commit would change nothing. */
   readonly isEmpty: boolean;
   readonly commit: CommitPlan;
-}
-
-/** True when the table has recorded the token's version of its application, or a later one. */
-export function isReplay(state: State, token: Token | undefined): boolean {
-  const recorded = token && state.txns.get(token.appId)?.version;
-  return recorded !== undefined && BigInt(recorded) >= BigInt(token!.version);
 }
