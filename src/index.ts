@@ -7,8 +7,45 @@ export {
   isTableError,
   TableError,
 } from './errors.js';
+export { intervalsOf, parseInterval } from './interval/argument.js';
+export {
+  Calendar,
+  type CalendarData,
+  type CalendarOptions,
+  type InstantLike,
+  type Span,
+} from './interval/calendar.js';
+export { type Cadence, parseCron } from './interval/cron.js';
+export type { Interval } from './interval/interval.js';
+export { covers, difference, gaps, type IntervalSet, intersection, union } from './interval/set.js';
+export type { StepOptions, Unit } from './interval/step.js';
 export type * from './log/actions.js';
 export type { HistoryEntry, HistoryOptions } from './log/history.js';
+export type { BackfillReport, ExecuteOptions, IntervalOutcome } from './pipeline/backfill.js';
+export type { Blame } from './pipeline/blame.js';
+export type { Coverage, CoverageEntry, IntervalState } from './pipeline/coverage.js';
+export type {
+  PipelineMode,
+  PipelineOptions,
+  ProduceContext,
+  ReadInput,
+  TableReference,
+} from './pipeline/definition.js';
+export type { RowsDigest } from './pipeline/digest.js';
+export type { CommittedNote, FailedNote, InputFacts, RunFacts, RunNote } from './pipeline/facts.js';
+export { type Backfilled, definePipeline, type IntervalLike, type Pipeline } from './pipeline/pipeline.js';
+export type {
+  BackfillRange,
+  Bound,
+  CatchUpRange,
+  PlanItem,
+  Reprocess,
+  RunPlan,
+  Shard,
+} from './pipeline/plan.js';
+export type { RunOptions, RunResult } from './pipeline/run.js';
+export type { UndoOptions } from './pipeline/undo.js';
+export type { Verification, VerifyOptions } from './pipeline/verify.js';
 export type { Clock, Ids } from './runtime/context.js';
 export type { RequestEvent, RuntimeEvent, StoreOperation } from './runtime/events.js';
 export { createRuntime, type Logger, type Runtime, type RuntimeOptions } from './runtime/runtime.js';

@@ -25,7 +25,9 @@ export interface CalendarFile {
 }
 
 const ROOT = '_intervale/pipelines/';
-const checked = new WeakMap<object, Set<string>>();
+/** What was found right a moment ago, by table: text of the calendar to the monotonic time. */
+const checked = new WeakMap<object, Map<string, number>>();
+const CHECKED_FOR_MS = 60_000;
 
 /**
  * Makes sure that the pipeline's calendar beside the log is the one defined, writing it where there is none. Throws `CALENDAR_CHANGED` where it is another, and
@@ -34,10 +36,10 @@ const checked = new WeakMap<object, Set<string>>();
 export async function checkCalendar(job: Job, state: State): Promise<void> {
   const wanted = calendarOf(job, state);
   const text = JSON.stringify(wanted);
-  const done = checked.get(job.table) ?? new Set<string>();
+  const { store, ctx } = job.table;
+  const done = checked.get(job.table) ?? new Map<string, number>();
   checked.set(job.table, done);
-  if (done.has(text)) return;
-  const { store } = job.table;
+  if (ctx.clock.monotonic() - (done.get(text) ?? Number.NEGATIVE_INFINITY) < CHECKED_FOR_MS) return;
   const known = await newestCalendars(store);
   const own = known.get(wanted.pipeline);
   if (own) assertSame(job, own.file, wanted);
@@ -49,7 +51,7 @@ export async function checkCalendar(job: Job, state: State): Promise<void> {
     for (const [name, { file }] of await newestCalendars(store))
       if (name !== wanted.pipeline) assertApart(job, state, wanted, file);
   }
-  done.add(text);
+  done.set(text, ctx.clock.monotonic());
 }
 
 /**
@@ -58,6 +60,7 @@ export async function checkCalendar(job: Job, state: State): Promise<void> {
  */
 export async function migrateCalendar(job: Job, state: State): Promise<{ readonly changed: boolean }> {
   const wanted = calendarOf(job, state);
+  checked.delete(job.table);
   const own = (await newestCalendars(job.table.store)).get(wanted.pipeline);
   if (own && sameFile(own.file, wanted)) return { changed: false };
   const other = await putCalendar(job.table.store, (own?.number ?? 0) + 1, wanted);

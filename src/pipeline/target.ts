@@ -21,6 +21,7 @@ export interface Target {
    * always where the column holds labels.
    */
   placeOfStart(interval: Interval): number | undefined;
+  placeOfEnd(interval: Interval): number | undefined;
   placeOf(value: Datum): number | undefined;
 }
 
@@ -74,6 +75,7 @@ export function bindTarget(definition: Definition, state: Pick<State, 'schema'>)
         field,
         predicate: (interval) => scoped(definition, eq(col([field.name]), lit(interval.label))),
         placeOfStart: () => undefined,
+        placeOfEnd: () => undefined,
         placeOf: () => undefined,
       };
     default:
@@ -99,6 +101,7 @@ function range(definition: Definition, field: StructField, edges: Edges): Target
         lt(column, lit(edges.endOf(interval) as bigint | number, type)),
       ),
     placeOfStart: (interval) => edges.place(edges.startOf(interval)),
+    placeOfEnd: (interval) => edges.place(edges.endOf(interval)),
     placeOf: (value) => (value === null ? undefined : edges.place(value)),
   };
 }
