@@ -13,8 +13,8 @@ import { rowsFromBatch } from '../schema/rows-out.js';
 import type { StructType } from '../schema/types.js';
 import { type ExportFormat, exportFormat } from './export-format.js';
 import { bytesText, counted, durationText } from './render/bytes.js';
-import { ROW_FORM, textCell } from './render/cells.js';
-import { jsonRows } from './rows.js';
+import { ROW_FORM, textWriter } from './render/cells.js';
+import { inSlices, jsonRows } from './rows.js';
 import { type ReadFlags, scanRows } from './scan-rows.js';
 import type { Session } from './session.js';
 import { writeTo } from './terminal.js';
@@ -62,11 +62,11 @@ async function encode(
 ): Promise<void> {
   switch (format) {
     case 'ndjson':
-      for await (const batch of batches) await sink(`${jsonRows(batch, schema).join('\n')}\n`);
+      for await (const batch of inSlices(batches)) await sink(`${jsonRows(batch, schema).join('\n')}\n`);
       return;
     case 'csv':
       await sink(`${schema.fields.map(({ name }) => csvCell(name)).join(',')}\n`);
-      for await (const batch of batches) await sink(csvLines(batch, schema));
+      for await (const batch of inSlices(batches)) await sink(csvLines(batch, schema));
       return;
     case 'arrow':
       await encodeArrow(
@@ -100,10 +100,10 @@ async function encodeArrow(
 }
 
 function csvLines(batch: RecordBatch, schema: StructType): string {
+  const cells = schema.fields.map(({ name, dataType }) => ({ name, write: textWriter(dataType) }));
   let text = '';
-  for (const row of rowsFromBatch(batch, schema, ROW_FORM)) {
-    text += `${schema.fields.map(({ name, dataType }) => csvCell(textCell(row[name], dataType))).join(',')}\n`;
-  }
+  for (const row of rowsFromBatch(batch, schema, ROW_FORM))
+    text += `${cells.map(({ name, write }) => csvCell(write(row[name]))).join(',')}\n`;
   return text;
 }
 

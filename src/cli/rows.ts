@@ -3,7 +3,7 @@ import { rowsFromBatch } from '../schema/rows-out.js';
 import { typeText } from '../schema/type-text.js';
 import type { StructType } from '../schema/types.js';
 import { canonicalLines } from './canonical.js';
-import { jsonRow, ROW_FORM, textCell } from './render/cells.js';
+import { jsonRowWriter, ROW_FORM, textWriter } from './render/cells.js';
 import { oneLine, rowLine, titleLine, widthsOf } from './render/table.js';
 import type { Session } from './session.js';
 
@@ -23,8 +23,9 @@ const LOOK_ROWS = 1000;
 const RIGHT = new Set(['byte', 'short', 'integer', 'long', 'float', 'double', 'decimal']);
 
 /** Prints rows as they come, in bounded memory. */
-export async function printRows(session: Session, rows: RowStream, as: RowsAs): Promise<void> {
-  const { schema } = rows;
+export async function printRows(session: Session, stream: RowStream, as: RowsAs): Promise<void> {
+  const { schema } = stream;
+  const rows = { ...stream, batches: inSlices(stream.batches) };
   switch (as) {
     case 'canonical':
       for await (const batch of rows.batches) await printLines(session, canonicalLines(batch, schema));
@@ -40,9 +41,19 @@ export async function printRows(session: Session, rows: RowStream, as: RowsAs): 
   }
 }
 
+/** Rows that are text at once: so few that they are gone before the garbage collector would move them. */
+const SLICE = 2048;
+
+/** The batches in slices fit to be made text of. */
+export async function* inSlices(batches: AsyncIterable<RecordBatch>): AsyncGenerator<RecordBatch> {
+  for await (const batch of batches) {
+    for (let start = 0; start < batch.numRows; start += SLICE) yield batch.slice(start, start + SLICE);
+  }
+}
+
 /** One JSON text a row. */
 export function jsonRows(batch: RecordBatch, schema: StructType): string[] {
-  return rowsFromBatch(batch, schema, ROW_FORM).map((row) => jsonRow(row, schema));
+  return rowsFromBatch(batch, schema, ROW_FORM).map(jsonRowWriter(schema));
 }
 
 async function printLines(session: Session, lines: readonly string[]): Promise<void> {
@@ -68,6 +79,7 @@ async function printTable(session: Session, { schema, batches }: RowStream): Pro
     title: oneLine(name),
     align: RIGHT.has(dataType.type) ? ('right' as const) : ('left' as const),
   }));
+  const cells = schema.fields.map(({ name, dataType }) => ({ name, write: textWriter(dataType) }));
   let held: string[][] | undefined = [];
   let widths: readonly number[] = [];
   const flush = async (): Promise<void> => {
@@ -82,8 +94,8 @@ async function printTable(session: Session, { schema, batches }: RowStream): Pro
   };
   for await (const batch of batches) {
     const rows = rowsFromBatch(batch, schema, ROW_FORM).map((row) =>
-      schema.fields.map(({ name, dataType }) => {
-        const text = textCell(row[name], dataType);
+      cells.map(({ name, write }) => {
+        const text = write(row[name]);
         return text === undefined ? 'NULL' : oneLine(text);
       }),
     );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bytesText, counted, countText, durationText } from '../../../../src/cli/render/bytes.js';
-import { jsonCell, textCell } from '../../../../src/cli/render/cells.js';
+import { jsonWriter, textWriter } from '../../../../src/cli/render/cells.js';
 import { chartLines } from '../../../../src/cli/render/chart.js';
 import { jsonText } from '../../../../src/cli/render/json.js';
 import { oneLine, pairLines, tableLines, widthOf } from '../../../../src/cli/render/table.js';
@@ -111,12 +111,12 @@ describe('cells', () => {
     ['array<struct<a:string>>', [{ a: 'x' }, null], '[{"a":"x"},null]'],
     ['string', null, 'null'],
   ])('%s as JSON', (type, value, text) => {
-    expect(jsonCell(value, parseDdlType(type))).toBe(text);
+    expect(jsonWriter(parseDdlType(type))(value)).toBe(text);
   });
 
   test('NULL is told apart from text', () => {
-    expect(textCell(null, parseDdlType('string'))).toBeUndefined();
-    expect(textCell('NULL', parseDdlType('string'))).toBe('NULL');
+    expect(textWriter(parseDdlType('string'))(null)).toBeUndefined();
+    expect(textWriter(parseDdlType('string'))('NULL')).toBe('NULL');
   });
 
   test('documents are exact for bigint and leave out what is undefined', () => {
