@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTable, parseDdl, type Table } from '../../src/index.js';
-import { expectRows, folder, open, ownLines, rowOf, schemaOf, shared, sorted } from './engines.js';
+import { folder, open, ownLines, rowOf, shared, sorted } from './engines.js';
 
 const root = folder();
 const { engines, runtime } = shared();
