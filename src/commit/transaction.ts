@@ -32,8 +32,11 @@ export interface CommitPlan {
   readonly actions: readonly Action[];
 }
 
-/** A plan to commit, or a result that needs no commit on this state. */
-export type Planned<T> = { readonly plan: CommitPlan; readonly result: T } | { readonly settled: T };
+/** A plan to commit, a result that needs no commit on this state, or word that the state is behind and the newest is wanted. */
+export type Planned<T> =
+  | { readonly plan: CommitPlan; readonly result: T }
+  | { readonly settled: T }
+  | { readonly stale: true };
 
 export interface TransactionOptions {
   readonly signal?: AbortSignal;
@@ -81,6 +84,13 @@ async function run<T>(
     if (options.signal?.aborted) throw abortError(options.signal);
     assertWritable(base.protocol, base.metadata, table.url);
     const planned = await plan(base);
+    if ('stale' in planned) {
+      const next = await table.latest.get();
+      checkWinners(table.url, base, next);
+      base = next;
+      attempts--;
+      continue;
+    }
     if ('settled' in planned)
       return { committed: false, version: base.version, attempts, result: planned.settled };
     const version = base.version + 1;

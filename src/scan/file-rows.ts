@@ -136,11 +136,18 @@ function columnOf(
     const value = parsePartitionValue(dataType, raw, { legacyTimestampZone: plan.legacyTimestampZone });
     return constantColumn(dataType, value, group.rows);
   }
-  if (column.from === 'position') return defaultedLongs(undefined, BigInt(group.start), 0n, 1n, group.rows);
+  if (column.from === 'position') return countedLongs(group.start, group.rows);
   const { baseRowId, defaultRowCommitVersion } = open.file;
   return column.from === 'rowId'
     ? defaultedLongs(stored, baseRowId ?? null, BigInt(group.start), 1n, group.rows)
     : defaultedLongs(stored, defaultRowCommitVersion ?? null, 0n, 0n, group.rows);
+}
+
+/** Longs that count up from `start`, which with `rows` stays below 2^32, as no file has more rows. */
+function countedLongs(start: number, rows: number): ColumnData {
+  const words = new Uint32Array(rows * 2);
+  for (let row = 0; row < rows; row++) words[row * 2] = start + row;
+  return { length: rows, nullCount: 0, values: new Uint8Array(words.buffer) };
 }
 
 /** The stored values, and where there is none `base + offset + step * row`, or null without a base (protocol: Row Tracking). */

@@ -9,6 +9,7 @@ import type { Work } from './work.js';
 export class BlindWork implements Work {
   readonly verb: VerbName;
   readonly files: readonly StagedFile[];
+  readonly reads: boolean;
   readonly #table: TableContext;
   readonly #plan: (state: State, files: readonly StagedFile[]) => Promise<PlannedWrite>;
 
@@ -20,6 +21,8 @@ export class BlindWork implements Work {
   ) {
     this.#table = table;
     this.verb = verb;
+    // Without rows, whether everything is gone already.
+    this.reads = verb === 'overwrite';
     this.files = files;
     this.#plan = plan;
   }

@@ -61,6 +61,7 @@ const NO_EFFECTS: Effects = {
  * running it alone at that version. Files that go whole are found anew on each state.
  */
 export class Rewriting implements Work {
+  readonly reads = true;
   readonly #table: TableContext;
   readonly #reading: Reading;
   #effects: Effects | undefined;

@@ -35,7 +35,7 @@ export async function stage(
   verb: Verb,
   options: WriteOptions = {},
 ): Promise<StagedWrite> {
-  return stageOn(table, await stateToWrite(table), rows, verb, options);
+  return stageOn(table, await stateToWrite(table, verb), rows, verb, options);
 }
 
 /** Stages `rows` and commits them by `verb`. A replayed token reads no rows. Effect, atomicity and errors as `stage` and `StagedWrite.commit`. */
@@ -45,7 +45,7 @@ export async function write(
   verb: Verb,
   options: WriteOptions = {},
 ): Promise<WriteResult> {
-  const state = await stateToWrite(table);
+  const state = await stateToWrite(table, verb);
   const record = recordOf(state, options.txn, table.ctx.clock.now());
   if (record) return skipped(table, state, record, rows, options);
   const staged = await stageOn(table, state, rows, verb, options);
@@ -158,9 +158,14 @@ function assertPartitioned(url: string, state: State): void {
   );
 }
 
-/** A recent state will do to stage against: a commit on a newer one checks that the schema is the same. */
-async function stateToWrite(table: TableContext): Promise<State> {
-  const state = await recentState(table);
+/**
+ * A recent state will do to stage against: a commit on a newer one checks that the schema is the same. A verb that reads the table first of all wants the
+ * newest, since it would have to read again.
+ */
+async function stateToWrite(table: TableContext, verb: Verb): Promise<State> {
+  const readsFirst =
+    typeof verb === 'object' && ['delete', 'update', 'merge', 'replaceUsing'].includes(verb.verb);
+  const state = await (readsFirst ? table.latest.get() : recentState(table));
   assertWritable(state.protocol, state.metadata, table.url);
   return state;
 }

@@ -112,7 +112,11 @@ export class StagedWrite {
     }
     const { plan, commit, isEmpty } = await this.#planOn(state);
     if (pinned) assertAsPlanned(this.#table.url, pinned, plan);
-    if (isEmpty && !token) return { settled: { status: 'unchanged', ...nothing } };
+    if (isEmpty && !token) {
+      // Nothing to do on a state that may lie behind says nothing of the table now.
+      const isSettled = !this.#work.reads || (await this.#table.latest.get()).version === state.version;
+      return isSettled ? { settled: { status: 'unchanged', ...nothing } } : { stale: true };
+    }
     const tokens: Action[] = token ? [{ txn: { ...token, lastUpdated: this.#table.ctx.clock.now() } }] : [];
     const { added, removed, rows } = plan;
     return {

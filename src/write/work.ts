@@ -5,6 +5,8 @@ import type { PlannedWrite, VerbName } from './verb.js';
 /** The second half of a verb: what was staged, and how it becomes a commit on one state or another. */
 export interface Work {
   readonly verb: VerbName;
+  /** True where what is to be done depends on what the table holds. */
+  readonly reads: boolean;
   /** The data files staged now. Those that a newer state has made stale are deleted and replaced when the work is planned on it. */
   readonly files: readonly StagedFile[];
   /** Reads and stages what depends on the state, ahead of the first plan. */

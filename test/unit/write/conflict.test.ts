@@ -126,6 +126,18 @@ describe.each([false, true])(
   },
 );
 
+test('a verb that finds nothing to do looks at the newest version before it says so', async () => {
+  await race('id long, n long', [{ id: 1, n: 1 }]);
+  await theirs.append([{ id: 2, n: 2 }]);
+  expect(await ours.update({ set: { n: '20' }, where: 'id = 2' })).toMatchObject({ rows: { updated: 1 } });
+  const staged = await ours.stage([], { verb: 'delete', where: 'id = 3' });
+  await theirs.append([{ id: 3, n: 3 }]);
+  expect(await staged.commit()).toMatchObject({ status: 'committed', rows: { deleted: 1 } });
+  await theirs.append([{ id: 4, n: 4 }]);
+  expect(await ours.overwrite([], { where: 'id = 4' })).toMatchObject({ status: 'committed' });
+  expect(await ids(ours)).toEqual([1, 2]);
+});
+
 describe('a blind overwrite of a partition', () => {
   test('is planned again, its files as they are', async () => {
     await race('id long, p string', [{ id: 1, p: 'a' }], { partitionBy: ['p'] });
