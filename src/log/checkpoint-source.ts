@@ -15,7 +15,8 @@ export interface FlatFile {
   columns(leaves: readonly Leaf[], rowGroup: number): Promise<FlatColumn[]>;
 }
 
-const TAIL = 64 * 1024;
+/** Footers of many row groups and columns pass 64 kB, and a second round trip costs more than the bytes. */
+const TAIL = 256 * 1024;
 /** Files up to this are fetched whole with the footer: another round trip costs more than the bytes. */
 const WHOLE = 512 * 1024;
 
