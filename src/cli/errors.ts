@@ -6,6 +6,7 @@ export const EXIT = {
   done: 0,
   failed: 1,
   usage: 2,
+  partial: 3,
   conflict: 4,
   found: 5,
   refused: 6,

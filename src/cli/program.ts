@@ -13,6 +13,15 @@ import { registerInfo } from './info.js';
 import { registerLog } from './log.js';
 import type { StoreFlags } from './options.js';
 import { registerPartitions } from './partitions.js';
+import { registerBackfill } from './pipeline/backfill.js';
+import { registerBlame } from './pipeline/blame.js';
+import { registerCatchUp } from './pipeline/catchup.js';
+import { registerCoverage } from './pipeline/coverage.js';
+import { registerGaps } from './pipeline/gaps.js';
+import { registerRun } from './pipeline/run.js';
+import { registerRuns } from './pipeline/runs.js';
+import { registerUndo } from './pipeline/undo.js';
+import { registerVerify } from './pipeline/verify.js';
 import { registerProtocol } from './protocol.js';
 import { registerSchema } from './schema.js';
 import type { Session } from './session.js';
@@ -51,6 +60,15 @@ const COMMANDS: readonly Register[] = [
   registerProtocol,
   registerLog,
   registerDoctor,
+  registerRun,
+  registerCatchUp,
+  registerBackfill,
+  registerCoverage,
+  registerRuns,
+  registerGaps,
+  registerVerify,
+  registerUndo,
+  registerBlame,
   registerCompletion,
 ];
 
@@ -70,7 +88,7 @@ export function buildProgram(cli: Cli): Command {
     'after',
     `
 A table is s3://bucket/prefix, file:///path or a path.
-Exit codes: 0 done, 1 failed, 2 usage, 4 conflict (safe to run again), 5 a check found something,
+Exit codes: 0 done, 1 failed, 2 usage, 3 part of it failed, 4 conflict (safe to run again), 5 a check found something,
 6 refused by a guard, 7 commit state unknown, 130 interrupted.`,
   );
   for (const register of COMMANDS) register(program, cli);

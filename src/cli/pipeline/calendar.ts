@@ -1,0 +1,61 @@
+import type { Calendar } from '../../interval/calendar.js';
+import type { Coverage, CoverageEntry, IntervalState } from '../../pipeline/coverage.js';
+import type { Paint, Style } from '../terminal.js';
+import { intervalDocument } from './documents.js';
+
+const CELLS: Readonly<Record<IntervalState, readonly [cell: string, style: Style]>> = {
+  done: ['\u25a0', 'green'],
+  empty: ['\u25a1', 'green'],
+  missing: ['\u00b7', 'red'],
+  open: ['\u25cb', 'dim'],
+  stale: ['~', 'yellow'],
+  changed: ['!', 'yellow'],
+  undone: ['u', 'cyan'],
+  unknown: ['?', 'dim'],
+};
+
+/** Minutes are shown an hour a line, hours a day, days a month, and longer ones a year. */
+const LINE: Readonly<Record<string, number>> = { minute: 13, hour: 10, day: 7, week: 4, month: 4, year: 0 };
+const WIDEST = 62;
+
+/** Coverage as a calendar: a cell an interval. */
+export function coverageLines(coverage: Coverage, calendar: Calendar, paint: Paint): string[] {
+  const { entries, counts } = coverage;
+  const digits = LINE[calendar.step.unit]!;
+  const lines = new Map<string, CoverageEntry[]>();
+  for (const entry of entries) {
+    const name = entry.interval.local.slice(0, digits);
+    const line = lines.get(name);
+    if (line && line.length < WIDEST) line.push(entry);
+    else lines.set(line ? `${name} ` : name, [entry]);
+  }
+  const cell = ({ state }: CoverageEntry): string => paint(CELLS[state][1], CELLS[state][0]);
+  const width = Math.max(0, ...[...lines.keys()].map(({ length }) => length));
+  const legend = (Object.keys(CELLS) as IntervalState[])
+    .filter((state) => counts[state] > 0)
+    .map((state) => `${paint(CELLS[state][1], CELLS[state][0])} ${counts[state]} ${state}`);
+  return [
+    `${paint('bold', coverage.pipeline)} in ${coverage.url} at version ${coverage.version}, ${calendar.timeZone}`,
+    ...[...lines].map(([name, line]) => `${name.padEnd(width)}  ${line.map(cell).join('')}`),
+    legend.join('   ') || 'no intervals yet',
+  ];
+}
+
+/** The same as a document (spec/schema/coverage.json). */
+export function coverageDocument({ pipeline, url, version, counts, entries }: Coverage) {
+  return {
+    pipeline,
+    url,
+    version,
+    counts,
+    intervals: entries.map(({ interval, state, attempt, rows, live, run }) => ({
+      ...intervalDocument(interval),
+      state,
+      attempt,
+      rows: rows ?? null,
+      live: live ?? null,
+      runId: run?.runId ?? null,
+      version: run?.version ?? null,
+    })),
+  };
+}

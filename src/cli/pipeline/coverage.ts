@@ -1,0 +1,39 @@
+import type { Register } from '../program.js';
+import { type CommonFlags, type RangeFlags, withPipeline, withRange } from './options.js';
+
+interface CoverageFlags extends CommonFlags, RangeFlags {
+  readonly inputs: boolean;
+  readonly rows: boolean;
+}
+
+export const registerCoverage: Register = (program, cli) => {
+  const command = program
+    .command('coverage')
+    .description('What is done and what is missing, from the table alone: a calendar, a cell an interval.')
+    .argument('<source>', 'the table, or the file that defines the pipeline')
+    .option('--no-inputs', 'do not look at what happened to the inputs')
+    .option('--no-rows', 'do not compare the rows in the table with those recorded')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tablectl coverage s3://lake/sales
+  tablectl coverage pipeline.ts --from 2024-01-01 --json`,
+    );
+  withPipeline(withRange(command)).action((source: string, flags: CoverageFlags) =>
+    cli.run(flags, async (session) => {
+      const [{ loadPipeline }, { rangeOf }, { coverageDocument, coverageLines }] = await Promise.all([
+        import('./load.js'),
+        import('./options.js'),
+        import('./calendar.js'),
+      ]);
+      const pipeline = await loadPipeline(session, source, flags);
+      const range = await rangeOf(session, pipeline, flags);
+      const { inputs, rows } = flags;
+      const found = await pipeline.coverage({ ...range, inputs, rows, signal: session.signal });
+      if (flags.json) await session.printJson(coverageDocument(found));
+      else await session.print(`${coverageLines(found, pipeline.calendar, session.paint).join('\n')}\n`);
+      return undefined;
+    }),
+  );
+};

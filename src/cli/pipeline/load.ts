@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isTableError, TableError } from '../../errors.js';
+import type { Pipeline } from '../../pipeline/pipeline.js';
+import type { Session } from '../session.js';
+
+/** Which pipeline of a file or table is meant. */
+export interface PipelineFlags {
+  readonly pipeline?: string;
+}
+
+const FILE = /\.[cm]?[jt]s$/;
+
+/**
+ * The pipeline that a file exports, on the session's runtime; or, for a table, one that its own files tell of. Files may be TypeScript and import `intervale`
+ * without it being installed. Throws `INVALID_INPUT` where there is none, or several and none is named.
+ */
+export async function loadPipeline(
+  session: Session,
+  source: string,
+  flags: PipelineFlags,
+): Promise<Pipeline> {
+  const runtime = await session.runtime();
+  if (FILE.test(source)) {
+    const found = await pipelinesOfFile(source);
+    return pick(found, source, flags.pipeline).withRuntime(runtime);
+  }
+  const { pipelinesOfTable } = await import('../../pipeline/from-table.js');
+  return pick(await pipelinesOfTable(source, runtime), source, flags.pipeline);
+}
+
+async function pipelinesOfFile(file: string): Promise<Pipeline[]> {
+  const [{ createJiti }, intervale, temporal] = await Promise.all([
+    import('jiti'),
+    import('../../index.js'),
+    import('temporal-polyfill'),
+  ]);
+  const url = pathToFileURL(resolve(file)).href;
+  const jiti = createJiti(url, {
+    fsCache: false,
+    moduleCache: false,
+    interopDefault: false,
+    virtualModules: { intervale, 'temporal-polyfill': temporal },
+  });
+  let module: unknown;
+  try {
+    module = await jiti.import(url);
+  } catch (error) {
+    if (isTableError(error)) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TableError(
+      'INVALID_INPUT',
+      `The pipeline file ${file} could not be loaded: ${reason}`,
+      { file },
+      error,
+    );
+  }
+  return Object.values(module as Record<string, unknown>).filter(isPipeline);
+}
+
+/** By shape: a file may bring its own copy of the library. */
+function isPipeline(value: unknown): value is Pipeline {
+  return typeof value === 'object' && value !== null && 'definition' in value && 'withRuntime' in value;
+}
+
+function pick(pipelines: readonly Pipeline[], source: string, wanted: string | undefined): Pipeline {
+  const names = pipelines.map(({ name }) => name);
+  const context = { source, pipelines: names };
+  if (names.length === 0) {
+    const hint = FILE.test(source) ? 'Export what definePipeline gives.' : 'None has run there yet.';
+    throw new TableError('INVALID_INPUT', `${source} has no pipelines. ${hint}`, context);
+  }
+  if (wanted === undefined && pipelines.length === 1) return pipelines[0]!;
+  const found = pipelines.filter(({ name }) => name === wanted);
+  if (found.length === 1) return found[0]!;
+  throw new TableError(
+    'INVALID_INPUT',
+    wanted === undefined
+      ? `${source} has several pipelines: ${names.join(', ')}. Name one with --pipeline.`
+      : `${source} has ${found.length === 0 ? 'no pipeline' : 'several pipelines'} named ${wanted}, but ${names.join(', ')}.`,
+    context,
+  );
+}

@@ -1,0 +1,63 @@
+import type { Register } from '../program.js';
+import { type CommonFlags, withPipeline } from './options.js';
+
+interface RunsFlags extends CommonFlags {
+  readonly interval?: string;
+}
+
+export const registerRuns: Register = (program, cli) => {
+  const command = program
+    .command('runs')
+    .description('The last run of every interval, and failures that no run has made good.')
+    .argument('<source>', 'the table, or the file that defines the pipeline')
+    .option('--interval <interval>', 'every attempt of one interval')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tablectl runs s3://lake/sales
+  tablectl runs pipeline.ts --interval 2024-01-05 --json`,
+    );
+  withPipeline(command).action((source: string, flags: RunsFlags) =>
+    cli.run(flags, async (session) => {
+      const [{ loadPipeline }, { tableLines }, { durationText }, { instantText }] = await Promise.all([
+        import('./load.js'),
+        import('../render/table.js'),
+        import('../render/bytes.js'),
+        import('../../interval/interval.js'),
+      ]);
+      const pipeline = await loadPipeline(session, source, flags);
+      const notes =
+        flags.interval === undefined
+          ? await pipeline.runs().then(({ committed, failed }) => [...committed, ...failed])
+          : await pipeline.attempts(flags.interval);
+      if (flags.json) {
+        await session.printJson({ pipeline: pipeline.name, url: pipeline.url, runs: notes });
+        return undefined;
+      }
+      const rows = notes.map((note) => [
+        note.label,
+        String(note.attempt),
+        note.status === 'committed' && note.mode === 'undo' ? 'undone' : note.status,
+        note.status === 'committed' ? String(note.version) : '',
+        note.status === 'committed' ? String(note.rows) : '',
+        instantText(note.startedAt - (note.startedAt % 1000)),
+        durationText(note.durationMs),
+        note.status === 'failed' ? note.error.message : (note.codeVersion ?? ''),
+      ]);
+      const right = 'right' as const;
+      const columns = [
+        { title: 'interval' },
+        { title: 'attempt', align: right },
+        { title: 'status' },
+        { title: 'version', align: right },
+        { title: 'rows', align: right },
+        { title: 'started' },
+        { title: 'took', align: right },
+        { title: 'code or error' },
+      ];
+      await session.print(`${tableLines(columns, rows, session.paint).join('\n')}\n`);
+      return undefined;
+    }),
+  );
+};

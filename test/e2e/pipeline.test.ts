@@ -1,0 +1,189 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { schemaFaults } from '../support/json-schema.js';
+import { type Ran, tablectl, tablectlProcess } from '../support/tablectl.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'tablectl-pipeline-'));
+const table = join(folder, 'events');
+const file = join(folder, 'pipeline.ts');
+const COMMAND = fileURLToPath(new URL('../../bin/tablectl.js', import.meta.url));
+
+/** A pipeline in TypeScript, with a type and an import of its own; `FAIL` names an interval that fails, `SLOW` waits before its rows. */
+const source = `
+import { existsSync } from 'node:fs';
+import { definePipeline, type ProduceContext } from 'intervale';
+
+interface Event { ts: string; id: number; value: string }
+
+export const events = definePipeline<Event>({
+  name: 'events',
+  table: ${JSON.stringify(table)},
+  create: { schema: 'ts timestamp, id long, value string' },
+  every: 'day',
+  timeZone: 'Europe/Berlin',
+  start: '2024-03-28',
+  column: 'ts',
+  codeVersion: 'v1',
+  async *produce({ interval, signal }: ProduceContext) {
+    if (existsSync(${JSON.stringify(join(folder, 'fail-'))} + interval.label)) throw new Error('no source for ' + interval);
+    if (existsSync(${JSON.stringify(join(folder, 'slow'))})) await new Promise((done) => setTimeout(done, 150));
+    if (interval.label === '2024-03-30') return;
+    yield { ts: interval.start.toString(), id: 1, value: interval.label };
+    yield { ts: interval.end.subtract({ seconds: 1 }).toString(), id: 2, value: String(interval.duration / 3600000) };
+  },
+});
+
+export const other = definePipeline({ name: 'other', table: 'nowhere', every: 'hour', start: '2024-01-01', column: 'ts', produce: () => [] });
+`;
+
+beforeAll(() => writeFileSync(file, source));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function done(code: number, ...args: string[]): Promise<Ran> {
+  const ran = await tablectl(args);
+  expect(ran.code, ran.stderr).toBe(code);
+  return ran;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: documents of any shape, checked by their schemas
+async function document(schema: string, ...args: string[]): Promise<any> {
+  const { stdout } = await done(0, ...args, '--json');
+  const parsed = JSON.parse(stdout);
+  expect(schemaFaults(schema, parsed)).toEqual([]);
+  return parsed;
+}
+
+const events = (command: string, ...args: string[]): string[] => [
+  command,
+  file,
+  '--pipeline',
+  'events',
+  ...args,
+];
+
+describe('a pipeline file', () => {
+  test('runs one interval, by its label or its instants', async () => {
+    const first = await document('run', ...events('run', '--interval', '2024-03-31'));
+    expect(first).toMatchObject({ status: 'committed', attempt: 1, rows: 2, version: 1 });
+    expect(first.interval).toEqual({
+      label: '2024-03-31',
+      start: '2024-03-30T23:00:00Z',
+      end: '2024-03-31T22:00:00Z',
+    });
+    const again = await done(0, ...events('run', '--interval', '2024-03-30T23:00:00Z/2024-03-31T22:00:00Z'));
+    expect(again.stdout).toContain('committed 2 rows as version 2: 2024-03-31, attempt 2');
+    const { stdout } = await done(0, 'cat', table);
+    expect(stdout).toContain('23');
+  });
+
+  test.each([
+    [['run', '--interval', '2024-03-31/2024-03-31'], 1, /zero length/],
+    [['run', '--interval', '2024-03'], 1, /several intervals|before its start|no bound/],
+    [['run'], 2, /--interval/],
+    [['backfill', '--reprocess', 'some'], 2, /reprocess/],
+    [['backfill', '--shard', '4/4'], 2, /shard/],
+    [['backfill', '--from', '2024-03-31T06:00'], 1, /nearest/],
+  ])('refuses %j', async ([command, ...args], code, message) => {
+    expect((await done(code, ...events(command!, ...args))).stderr).toMatch(message);
+  });
+
+  test('has to be named where there are several', async () => {
+    expect((await done(1, 'run', file, '--interval', '2024-03-31')).stderr).toContain('events, other');
+    expect((await done(1, 'run', file, '--interval', '2024-03-31', '--pipeline', 'x')).stderr).toContain(
+      'no pipeline',
+    );
+    writeFileSync(join(folder, 'broken.ts'), 'export const x: = 1;');
+    expect((await done(1, 'run', join(folder, 'broken.ts'), '--interval', 'x')).stderr).toContain(
+      'could not be loaded',
+    );
+  });
+
+  test('is planned, backfilled in part, and resumed', async () => {
+    const range = ['--from', '2024-03-28', '--to', '2024-04-04'];
+    const plan = await done(0, ...events('backfill', ...range, '--dry-run'));
+    expect(plan.stdout).toMatch(/plan: 6 intervals of events .*left alone: 1 done/);
+    expect(plan.stderr).toContain(
+      'range: from 2024-03-27T23:00:00Z (2024-03-28T00:00+01:00 in Europe/Berlin)',
+    );
+    writeFileSync(join(folder, 'fail-2024-04-02'), '');
+    const part = await done(3, ...events('backfill', ...range, '--retries', '0', '--max-active', '3'));
+    expect(part.stdout).toContain('5 committed, 1 failed');
+    expect(part.stderr).toContain('no source for 2024-04-02');
+    expect(part.stderr).toContain(
+      `tablectl backfill ${file} --from 2024-03-28 --to 2024-04-04 --pipeline events`,
+    );
+    const failed = await document('runs', ...events('runs'));
+    expect(failed.runs.at(-1)).toMatchObject({ status: 'failed', label: '2024-04-02' });
+    rmSync(join(folder, 'fail-2024-04-02'));
+    const { plan: left, report } = await document('backfill', ...events('backfill', ...range));
+    expect(left.items.map(({ interval }: { interval: { label: string } }) => interval.label)).toEqual([
+      '2024-04-02',
+    ]);
+    expect(report.counts).toMatchObject({ committed: 1, failed: 0 });
+    expect((await document('backfill', ...events('backfill', ...range))).plan.items).toEqual([]);
+  });
+
+  test('tells its coverage, from the file or the table', async () => {
+    const range = ['--from', '2024-03-28', '--to', '2024-04-06'];
+    const found = await document('coverage', ...events('coverage', ...range));
+    expect(found.counts).toMatchObject({ done: 6, empty: 1, missing: 2 });
+    expect((await document('coverage', 'coverage', table, ...range)).intervals).toEqual(found.intervals);
+    const { stdout } = await done(0, 'coverage', table, ...range);
+    expect(stdout.split('\n').slice(1, 3)).toEqual([
+      '2024-03  \u25a0\u25a0\u25a1\u25a0',
+      '2024-04  \u25a0\u25a0\u25a0\u00b7\u00b7',
+    ]);
+    const { gaps } = await document('gaps', 'gaps', table, ...range);
+    expect(gaps).toEqual([{ start: '2024-04-03T22:00:00Z', end: '2024-04-05T22:00:00Z' }]);
+  });
+
+  test('is verified, blamed and undone', async () => {
+    const same = await document('verify', ...events('verify', '--to', '2024-04-04', '--sample', '3'));
+    expect(same.intervals.map(({ status }: { status: string }) => status)).toEqual(['same', 'same', 'same']);
+    writeFileSync(file, source.replace('value: interval.label', "value: interval.label + '!'"));
+    const differs = await done(5, ...events('verify', '--interval', '2024-04-01'));
+    expect(differs.stdout).toMatch(/\+ .*"2024-04-01!"[\s\S]*- .*"2024-04-01"/);
+    await done(0, ...events('run', '--interval', '2024-04-01'));
+    const { rows } = await document('blame', 'blame', table, '--where', "value = '2024-04-01!'");
+    expect(rows).toMatchObject([
+      { rows: 1, interval: { label: '2024-04-01' }, run: { attempt: 2, codeVersion: 'v1' } },
+    ]);
+    expect(await document('run', 'undo', table, '--interval', '2024-04-01')).toMatchObject({
+      status: 'committed',
+      attempt: 3,
+    });
+    expect((await done(0, 'cat', table)).stdout).not.toContain('2024-04-01!');
+    writeFileSync(file, source);
+  });
+
+  test('stops at an interrupt with what was done, and goes on later', async () => {
+    writeFileSync(join(folder, 'slow'), '');
+    const args = events('backfill', '--from', '2024-05-01', '--to', '2024-05-21');
+    const child = spawn(process.execPath, [COMMAND, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let told = '';
+    let isStopping = false;
+    child.stderr.on('data', (text: Buffer) => {
+      told += text.toString();
+      if (isStopping || !told.includes('2024-05-02 committed')) return;
+      isStopping = true;
+      child.kill('SIGINT');
+    });
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    rmSync(join(folder, 'slow'));
+    expect(code, told).toBe(130);
+    expect(told).toContain('what is left is run by: tablectl backfill');
+    const { counts } = await document(
+      'coverage',
+      ...events('coverage', '--from', '2024-05-01', '--to', '2024-05-21'),
+    );
+    expect(counts.done).toBeGreaterThanOrEqual(2);
+    expect(counts.missing).toBeGreaterThan(10);
+    const rest = await tablectlProcess(args);
+    expect(rest).toMatchObject({ code: 0 });
+    expect(rest.stdout).toContain(`${counts.missing} committed`);
+  });
+});
