@@ -2,6 +2,7 @@ import { group, type LeafType, leaf, STRING, type WriteNode } from '../parquet/f
 import { type ColumnPath, columnMappingMode, leafColumns, physicalName } from '../schema/mapping.js';
 import type { DataType } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
+import { isActive } from './features.js';
 import { tableProperties } from './properties.js';
 
 const INT64: LeafType = { kind: 'int64' };
@@ -72,7 +73,17 @@ const DOMAIN = group('domainMetadata', [
   leaf('removed', BOOLEAN),
 ]);
 
-/** The shape of a classic checkpoint of `state`, in the spelling that Spark writes and every engine reads. */
+const CHECKPOINT_METADATA = group('checkpointMetadata', [
+  leaf('version', INT64),
+  { kind: 'map', name: 'tags' },
+]);
+
+/** True where the table asks for checkpoints of the second form, and its readers must know them (protocol: V2 Spec). */
+export function isV2({ protocol, metadata }: Pick<State, 'protocol' | 'metadata'>): boolean {
+  return isActive('v2Checkpoint', protocol, metadata);
+}
+
+/** The shape of a checkpoint of `state`, in the spelling that Spark writes and every engine reads. */
 export function checkpointShape(state: State): CheckpointShape {
   const { metadata, protocol, schema } = state;
   const properties = tableProperties(metadata.configuration);
@@ -113,7 +124,15 @@ export function checkpointShape(state: State): CheckpointShape {
   }
   if (statsColumns !== undefined) add.push(statsGroup(statsColumns));
   return {
-    nodes: [TXN, group('add', add), REMOVE, METADATA, PROTOCOL, DOMAIN],
+    nodes: [
+      TXN,
+      group('add', add),
+      REMOVE,
+      METADATA,
+      PROTOCOL,
+      DOMAIN,
+      ...(isV2(state) ? [CHECKPOINT_METADATA] : []),
+    ],
     statsAsJson: properties.checkpointStatsAsJson,
     statsColumns,
     partitionColumns: partitions,

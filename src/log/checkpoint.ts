@@ -4,6 +4,7 @@ import type { State } from '../snapshot/state.js';
 import type { Store } from '../store/store.js';
 import type { RemoveAction, TxnAction } from './actions.js';
 import { encodeCheckpoint, type SmallRows } from './checkpoint-encode.js';
+import { isV2 } from './checkpoint-schema.js';
 import { readLastCheckpoint, serializeLastCheckpoint } from './last-checkpoint.js';
 import { classicCheckpointKey, LAST_CHECKPOINT_KEY } from './paths.js';
 import { tableProperties } from './properties.js';
@@ -17,7 +18,8 @@ export function shouldCheckpoint(version: number, interval: number): boolean {
 }
 
 /**
- * Writes a classic checkpoint of the state's version and then the hint (protocol: Checkpoints, V1 Spec; allowed for every table). It holds the live files, the
+ * Writes a checkpoint of the state's version and then the hint: of the V1 Spec, or where the table's policy is `v2` of the V2 Spec without sidecars. Its name is
+ * the classic one, which the protocol allows for both, so that readers too old for the table find its protocol and refuse it. It holds the live files, the
  * removes that have not expired, transactions, live domains, protocol and metadata, with statistics as the table's properties ask. A checkpoint of that version
  * that is there already is replaced whole; a hint that names a newer one stays. Gives the checkpoint's size in bytes.
  * On failure the table is as it was, or has the checkpoint without the hint; both are sound. Throws what `FileSet.load` and the store throw.
@@ -52,6 +54,7 @@ async function smallRows(state: State, ctx: Context): Promise<SmallRows> {
     (txn) => retention === undefined || lastUpdated(txn) > now - retention,
   );
   return [
+    ...(isV2(state) ? [['checkpointMetadata', [{ version: state.version, tags: {} }]] as const] : []),
     ['protocol', [state.protocol]],
     ['metaData', [state.metadata]],
     ['txn', txns],

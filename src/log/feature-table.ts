@@ -217,7 +217,7 @@ export const FEATURES: Readonly<Record<string, Feature>> = {
     maintain: 'yes',
     activeWhen: '`delta.checkpointPolicy` is `v2`',
     active: ({ properties }) => own(properties, 'delta.checkpointPolicy') === 'v2',
-    note: 'The protocol lets every writer write classic checkpoints of the first form; multi-part ones are never written.',
+    note: 'Where the policy is v2, checkpoints are of the V2 Spec, with the classic name and without sidecars. Multi-part ones are never written.',
   },
   vacuumProtocolCheck: { kind: 'reader-writer', read: 'yes', write: 'yes', maintain: 'yes', ...HARMLESS },
   inCommitTimestamp: IN_COMMIT_TIMESTAMP,

@@ -7,9 +7,12 @@ import {
   type StructType,
   type Table,
 } from '../../../src/index.js';
+import { classicCheckpointKey, commitPath } from '../../../src/log/paths.js';
+import { bytesSource, readFooter } from '../../../src/parquet/flat/read.js';
 import { planScan } from '../../../src/scan/plan.js';
 import { scanBatches } from '../../../src/scan/read.js';
 import { rowsFromBatch } from '../../../src/schema/rows-out.js';
+import { loadState } from '../../../src/snapshot/load.js';
 
 const runtime = createRuntime({ workers: 1 });
 afterAll(() => runtime.close());
@@ -256,5 +259,28 @@ describe.each([false, true])('rows that are tracked (deletion vectors: %s)', (ve
     const domain = state.domains.get('delta.rowTracking')!;
     expect(JSON.parse(domain.configuration).rowIdHighWaterMark).toBeGreaterThanOrEqual(5);
     expect(await table.count()).toBe(5);
+  });
+});
+
+describe('a table whose policy is v2', () => {
+  test('has checkpoints of the second form, which are read back', async () => {
+    const table = await tableOf('id long, p string', {
+      partitionBy: ['p'],
+      properties: { 'delta.checkpointPolicy': 'v2' },
+      rows: [
+        { id: 1, p: 'a' },
+        { id: 2, p: null },
+      ],
+    });
+    await table.append([{ id: 3, p: 'a' }], { txn: { appId: 'job', version: 1 } });
+    await table.overwritePartitions([{ id: 4, p: 'a' }]);
+    await table.checkpoint();
+    const { store, ctx } = runtime.table(table.url);
+    const footer = await readFooter(bytesSource(await store.get(classicCheckpointKey(2))));
+    expect(footer.leaves.some(({ path }) => path[0] === 'checkpointMetadata')).toBe(true);
+    for (const version of [0, 1, 2]) await store.delete(commitPath(version));
+    const state = await loadState(store, ctx, {});
+    expect([state.version, state.files.count, state.txns.get('job')?.version]).toEqual([2, 2, 1]);
+    expect(await all(table)).toEqual(['{"id":2,"p":null}', '{"id":4,"p":"a"}']);
   });
 });
