@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import merges from '../../spec/cases/write/merge.json' with { type: 'json' };
 import rewrites from '../../spec/cases/write/rewrite.json' with { type: 'json' };
+import rules from '../../spec/cases/write/rules.json' with { type: 'json' };
 import {
   createRuntime,
   createTable,
+  openTable,
+  parseDdl,
   type Row,
   type RuntimeEvent,
   type StructType,
@@ -27,11 +30,22 @@ interface Case {
   readonly counts?: Record<string, number>;
   readonly error?: string;
   readonly context?: Record<string, unknown>;
+  /** Of top-level columns. */
+  readonly metadata?: Record<string, StructType['fields'][number]['metadata']>;
+  readonly other?: { readonly verb: Verb; readonly rows?: readonly (readonly unknown[])[] };
+  readonly vectors?: number;
+  readonly changes?: readonly (readonly unknown[])[];
+  readonly token?: number;
+  readonly again?: string;
 }
 
 const events: RuntimeEvent[] = [];
 const runtime = createRuntime({ workers: 1, onEvent: (event) => events.push(event) });
-afterAll(() => runtime.close());
+const second = createRuntime({ workers: 1 });
+afterAll(async () => {
+  await runtime.close();
+  await second.close();
+});
 let tables = 0;
 
 const rowOf = (schema: StructType, values: readonly unknown[]): Row =>
@@ -44,9 +58,17 @@ function spelled(rows: readonly Row[]): string[] {
   return rows.map((row) => JSON.stringify(Object.values(row), plain)).sort();
 }
 
+function schemaOf({ schema, metadata = {} }: Case): StructType {
+  const fields = parseDdl(schema).fields.map((field) => ({
+    ...field,
+    metadata: { ...field.metadata, ...metadata[field.name] },
+  }));
+  return { type: 'struct', fields };
+}
+
 async function tableOf(given: Case, properties?: Record<string, string>): Promise<Table> {
   const table = await createTable(`memory://write-case-${tables++}`, {
-    schema: given.schema,
+    schema: schemaOf(given),
     partitionBy: given.partitionBy,
     properties: { ...given.properties, ...properties },
     runtime,
@@ -69,12 +91,14 @@ async function run(given: Case, properties?: Record<string, string>): Promise<vo
       : undefined;
   const newSchema = written ? (await written.snapshot()).schema : schema;
   events.length = 0;
+  const rows = given.rows?.map((values) => rowOf(newSchema, values));
+  const options = given.token === undefined ? {} : { txn: { appId: 'case', version: given.token } };
   const outcome = await table
-    .stage(
-      given.rows?.map((values) => rowOf(newSchema, values)),
-      given.verb,
-    )
-    .then((staged) => staged.commit())
+    .stage(rows, given.verb, options)
+    .then(async (staged) => {
+      if (given.other) await other(table, given.other);
+      return staged.commit();
+    })
     .catch((error: TableError) => error);
   const read = new Set(
     events.flatMap((event) =>
@@ -93,16 +117,41 @@ async function run(given: Case, properties?: Record<string, string>): Promise<vo
   }
   expect(outcome).toMatchObject({
     status: given.status ?? 'committed',
-    version: version + (given.status === 'unchanged' ? 0 : 1),
+    version: version + (given.status === 'unchanged' ? 0 : 1) + (given.other ? 1 : 0),
     ...(given.counts ? { rows: given.counts } : {}),
   });
-  const rows = await table.scan({ timestamp: 'string' }).toArray();
-  expect(spelled(rows)).toEqual(spelled(given.after!.map((values) => rowOf(newSchema, values))).map(micros));
+  const left = await table.scan({ timestamp: 'string' }).toArray();
+  expect(spelled(left)).toEqual(spelled(given.after!.map((values) => rowOf(newSchema, values))).map(micros));
   if (given.same !== undefined && !properties) {
     const after = await filePaths(table);
     expect(after.filter((path) => before.includes(path))).toHaveLength(given.same);
   }
   if (given.read !== undefined) expect(read.size).toBe(given.read);
+  if (given.vectors !== undefined) {
+    const files = await (await table.snapshot()).files();
+    expect(files.filter(({ deletionVector }) => deletionVector)).toHaveLength(given.vectors);
+  }
+  if (given.changes) {
+    const changes: unknown[] = [];
+    for await (const row of table.changes({ from: version + 1, int64: 'number' }))
+      changes.push([row._change_type, ...schema.fields.map(({ name }) => row[name])]);
+    expect(changes.map(String).sort()).toEqual(given.changes.map(String).sort());
+  }
+  if (given.again !== undefined) {
+    const again = await (await table.stage(rows, given.verb, options)).commit();
+    expect(again).toMatchObject({ status: given.again, recorded: { commit: version + 1 } });
+  }
+}
+
+/** What a second process commits meanwhile. */
+async function other(table: Table, { verb, rows }: NonNullable<Case['other']>): Promise<void> {
+  const theirs = await openTable(table.url, { runtime: second });
+  const { schema } = await theirs.snapshot();
+  const staged = await theirs.stage(
+    rows?.map((values) => rowOf(schema, values)),
+    verb,
+  );
+  await staged.commit();
 }
 
 /** Timestamps come back with all their digits. */
@@ -121,4 +170,8 @@ describe('a verb, with deletion vectors', () => {
       { 'delta.enableDeletionVectors': 'true' },
     ),
   );
+});
+
+describe('a verb, by the rules of its table', () => {
+  test.each(rules.cases as unknown as readonly Case[])('$name', (given) => run(given));
 });
