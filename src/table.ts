@@ -16,6 +16,7 @@ import type { StructType } from './schema/types.js';
 import { loadState } from './snapshot/load.js';
 import { Snapshot } from './snapshot/snapshot.js';
 import { type CreateOptions, create, type TableDefinition } from './write/create.js';
+import { withoutMapping } from './write/mapped-schema.js';
 import type { RowSource } from './write/source.js';
 import { stage, write } from './write/stage.js';
 import type { StagedWrite } from './write/staged-write.js';
@@ -233,8 +234,8 @@ function overwriteVerb(target: OverwriteTarget, url: string): Verb {
 async function assertSame(table: Table, definition: TableDefinition): Promise<void> {
   const snapshot = await table.snapshot({ maxStaleness: Number.POSITIVE_INFINITY });
   const wanted = typeof definition.schema === 'string' ? parseDdl(definition.schema) : definition.schema;
-  const expected = [serializeSchema(wanted), ...(definition.partitionBy ?? [])];
-  const found = [serializeSchema(snapshot.schema), ...snapshot.partitionColumns];
+  const expected = [serializeSchema(withoutMapping(wanted)), ...(definition.partitionBy ?? [])];
+  const found = [serializeSchema(withoutMapping(snapshot.schema)), ...snapshot.partitionColumns];
   if (JSON.stringify(expected) === JSON.stringify(found)) return;
   throw new TableError(
     'INVALID_SCHEMA',

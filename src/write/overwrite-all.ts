@@ -9,7 +9,7 @@ import { protocolFor, validateSchema } from '../schema/validate.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import { BlindWork } from './blind.js';
-import { withMapping } from './mapped-schema.js';
+import { withMapping, withoutMapping } from './mapped-schema.js';
 import { addActions, liveAmount, plainPlan, removeAction, writeCommit } from './plan.js';
 import { withFeatures } from './protocol-upgrade.js';
 import { type FileRules, stageBatches } from './stage-files.js';
@@ -36,7 +36,8 @@ export function replacedTable(
     );
   }
   validateSchema(wanted, partitionColumns, configuration);
-  if (serializeSchema(wanted) === metadata.schemaString) return { rules: state, actions: [] };
+  if (serializeSchema(withoutMapping(wanted)) === serializeSchema(withoutMapping(state.schema)))
+    return { rules: state, actions: [] };
   const mapped = withMapping(table, wanted, configuration);
   const next: MetadataAction = {
     ...metadata,

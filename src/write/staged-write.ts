@@ -1,4 +1,5 @@
 import { checkWinners } from '../commit/conflict.js';
+import { transactTogether } from '../commit/group.js';
 import { type CommitPlan, type Planned, transact } from '../commit/transaction.js';
 import { isTableError, TableError } from '../errors.js';
 import type { Action } from '../log/actions.js';
@@ -78,7 +79,8 @@ export class StagedWrite {
   async commit(options: { readonly replan?: boolean } = {}): Promise<WriteResult> {
     const pinned = options.replan ? undefined : this.#planned;
     try {
-      const { committed, version, attempts, result } = await transact(
+      const commit = this.verb === 'append' ? transactTogether : transact;
+      const { committed, version, attempts, result } = await commit(
         this.#table,
         (state) => this.#decide(state, pinned),
         this.#options,

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import {
   createRuntime,
   createTable,
+  openOrCreate,
   parseDdl,
   type Row,
   type StructType,
@@ -205,6 +206,11 @@ describe.each(['name', 'id'])('columns mapped by %s', (mode) => {
     const [add] = await snapshot.files();
     expect(Object.keys(add!.partitionValues)[0]).toMatch(/^col-/);
     expect(add!.stats).not.toContain('"id"');
+    await openOrCreate(table.url, {
+      schema: 'id long, `a b` struct<x:int>, p string',
+      partitionBy: ['p'],
+      runtime,
+    });
     await table.append([{ id: 3, 'a b': { x: 3 }, p: 'u' }]);
     await table.overwrite([{ id: 4, 'a b': null, p: 'u' }], { where: 'id >= 3' });
     await table.overwritePartitions([{ id: 5, 'a b': { x: 5 }, p: 'v' }]);
