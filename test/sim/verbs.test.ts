@@ -1,0 +1,36 @@
+import { afterAll, expect, test } from 'vitest';
+import { createRuntime } from '../../src/index.js';
+import { generate, type Sequence } from '../support/model/generate.js';
+import { runSequence } from '../support/model/run-sequence.js';
+import { shrink } from '../support/model/shrink.js';
+
+const FIRST = Number(process.env.DIFF_SEEDS ?? 1);
+const COUNT = Number(process.env.DIFF_COUNT ?? 60);
+const SHRINK_MS = 30_000;
+
+const runtimes = [
+  createRuntime({ workers: 1 }),
+  createRuntime({ workers: 1 }),
+  createRuntime({ workers: 1 }),
+] as const;
+afterAll(() => Promise.all(runtimes.map((runtime) => runtime.close())));
+let names = 0;
+
+const run = (sequence: Sequence) => runSequence(`memory://verbs-${names++}`, sequence, { runtimes });
+const failureOf = (sequence: Sequence): Promise<Error | undefined> =>
+  run(sequence).then(
+    () => undefined,
+    (error: Error) => error,
+  );
+
+test('random sequences of verbs leave what the model says', { timeout: 0 }, async () => {
+  const failed: string[] = [];
+  for (let seed = FIRST; seed < FIRST + COUNT; seed++) {
+    const sequence = generate(seed, { steps: 10 });
+    if (!(await failureOf(sequence))) continue;
+    const smallest = await shrink(sequence, async (each) => (await failureOf(each)) !== undefined, SHRINK_MS);
+    failed.push(`seed ${seed}: ${(await failureOf(smallest))?.message}\n${JSON.stringify(smallest)}`);
+    if (failed.length >= 3) break;
+  }
+  expect(failed).toEqual([]);
+});

@@ -1,0 +1,108 @@
+import type {
+  DeleteSpec,
+  MergeSpec,
+  ReplaceUsingSpec,
+  SetClause,
+  StagedWrite,
+  Table,
+  UpdateSpec,
+  Verb,
+} from '../../../src/index.js';
+import { ddlOf, rowOf } from './cells.js';
+import { type Condition, conditionSql, valueSql } from './expressions.js';
+import type { Operation, SetValues } from './steps.js';
+
+/** Does an operation by this library. */
+export function runOperation(table: Table, operation: Operation): Promise<unknown> {
+  switch (operation.op) {
+    case 'append':
+      return table.append(operation.rows.map(rowOf));
+    case 'overwritePartitions':
+      return table.overwritePartitions(operation.rows.map(rowOf));
+    case 'overwrite':
+      return table.overwrite(operation.rows.map(rowOf), { where: conditionSql(operation.where) });
+    case 'overwriteAll': {
+      const schema = operation.columns ? { schema: ddlOf(operation.columns) } : {};
+      return table.overwrite(operation.rows.map(rowOf), { all: true, ...schema });
+    }
+    case 'delete':
+      return table.delete(deleteSpec(operation));
+    case 'update':
+      return table.update(updateSpec(operation));
+    case 'replaceUsing':
+      return table.replaceUsing(operation.rows.map(rowOf), replaceSpec(operation));
+    case 'merge':
+      return table.merge(operation.rows.map(rowOf), mergeSpec(operation));
+  }
+}
+
+/** Does the first half of an operation. */
+export function stageOperation(table: Table, operation: Operation): Promise<StagedWrite> {
+  const rows = 'rows' in operation ? operation.rows.map(rowOf) : undefined;
+  return table.stage(rows, verbOf(operation));
+}
+
+function verbOf(operation: Operation): Verb {
+  switch (operation.op) {
+    case 'append':
+    case 'overwritePartitions':
+      return operation.op;
+    case 'overwrite':
+      return { verb: 'overwrite', where: conditionSql(operation.where) };
+    case 'overwriteAll':
+      return { verb: 'overwrite', all: true };
+    case 'delete':
+      return { verb: 'delete', ...deleteSpec(operation) };
+    case 'update':
+      return { verb: 'update', ...updateSpec(operation) };
+    case 'replaceUsing':
+      return { verb: 'replaceUsing', ...replaceSpec(operation) };
+    case 'merge':
+      return { verb: 'merge', ...mergeSpec(operation) };
+  }
+}
+
+type Named<Op extends Operation['op']> = Extract<Operation, { op: Op }>;
+
+function deleteSpec({ where }: Named<'delete'>): DeleteSpec {
+  return { where: conditionSql(where) };
+}
+
+function updateSpec({ set, where }: Named<'update'>): UpdateSpec {
+  return { set: setClause(set), where: conditionSql(where) };
+}
+
+function replaceSpec({ columns, nullKeys }: Named<'replaceUsing'>): ReplaceUsingSpec {
+  return { columns, nullKeys };
+}
+
+function mergeSpec(operation: Named<'merge'>): MergeSpec {
+  const { on, nulls, whenMatched, whenNotMatched, whenNotMatchedBySource, dedupe } = operation;
+  const where = (condition: Condition | undefined) => (condition ? { where: conditionSql(condition) } : {});
+  return {
+    on,
+    nulls,
+    dedupe,
+    whenMatched: whenMatched?.map((clause) =>
+      'delete' in clause
+        ? { ...where(clause.where), delete: true as const }
+        : {
+            ...where(clause.where),
+            update: clause.update === 'all' ? ('all' as const) : setClause(clause.update),
+          },
+    ),
+    whenNotMatched: whenNotMatched?.map((clause) => ({
+      ...where(clause.where),
+      insert: clause.insert === 'all' ? ('all' as const) : setClause(clause.insert),
+    })),
+    whenNotMatchedBySource: whenNotMatchedBySource?.map((clause) =>
+      'delete' in clause
+        ? { ...where(clause.where), delete: true as const }
+        : { ...where(clause.where), update: setClause(clause.update) },
+    ),
+  };
+}
+
+function setClause(set: SetValues): SetClause {
+  return Object.fromEntries(Object.entries(set).map(([column, value]) => [column, valueSql(value)]));
+}
