@@ -1,4 +1,4 @@
-import type { Row, Table } from '../../src/index.js';
+import type { Row, Table, Verb } from '../../src/index.js';
 
 /** A row of the tables that random sequences work on. */
 export interface Item {
@@ -14,12 +14,34 @@ export interface Test {
   readonly holds: (item: Item) => boolean;
 }
 
-/** One operation: on a table of the library, and on rows in memory. `refused` says what the table must answer instead. */
+/** One operation, as plain data that any process can run, and what it makes of rows in memory. `refused` is the code that the table must answer instead. */
 export interface Step {
   readonly text: string;
-  run(table: Table): Promise<unknown>;
+  /** Undefined for a checkpoint. */
+  readonly verb: Verb | undefined;
+  readonly rows?: readonly Item[];
   model(items: readonly Item[]): readonly Item[];
   readonly refused?: string;
+}
+
+/** Runs a step by the table's own methods. */
+export function runStep(table: Table, { verb, rows = [] }: Step): Promise<unknown> {
+  const given = rowsOf(rows);
+  if (verb === undefined) return table.checkpoint();
+  if (verb === 'append') return table.append(given);
+  if (verb === 'overwritePartitions') return table.overwritePartitions(given);
+  switch (verb.verb) {
+    case 'overwrite':
+      return table.overwrite(given, verb);
+    case 'replaceUsing':
+      return table.replaceUsing(given, verb);
+    case 'merge':
+      return table.merge(given, verb);
+    case 'delete':
+      return table.delete(verb);
+    case 'update':
+      return table.update(verb);
+  }
 }
 
 export const rowsOf = (items: readonly Item[]): Row[] => items.map((item) => ({ ...item }));
@@ -31,12 +53,14 @@ const keyOf = ({ id, p }: Item): string => JSON.stringify([id, p]);
 export const steps = {
   append: (rows: readonly Item[]): Step => ({
     text: `append ${JSON.stringify(rows)}`,
-    run: (table) => table.append(rowsOf(rows)),
+    verb: 'append',
+    rows,
     model: (items) => [...items, ...rows],
   }),
   overwritePartitions: (rows: readonly Item[]): Step => ({
     text: `overwritePartitions ${JSON.stringify(rows)}`,
-    run: (table) => table.overwritePartitions(rowsOf(rows)),
+    verb: 'overwritePartitions',
+    rows,
     model: (items) => {
       const partitions = new Set(rows.map(({ p }) => p));
       return [...items.filter(({ p }) => !partitions.has(p)), ...rows];
@@ -44,18 +68,19 @@ export const steps = {
   }),
   overwrite: (test: Test, rows: readonly Item[]): Step => ({
     text: `overwrite where ${test.sql} ${JSON.stringify(rows)}`,
-    run: (table) => table.overwrite(rowsOf(rows), { where: test.sql }),
+    verb: { verb: 'overwrite', where: test.sql },
+    rows,
     model: (items) => [...items.filter((item) => !test.holds(item)), ...rows],
     ...(rows.every(test.holds) ? {} : { refused: 'OUTSIDE_TARGET' }),
   }),
   delete: (test: Test): Step => ({
     text: `delete ${test.sql}`,
-    run: (table) => table.delete({ where: test.sql }),
+    verb: { verb: 'delete', where: test.sql },
     model: (items) => items.filter((item) => !test.holds(item)),
   }),
   update: (test: Test): Step => ({
     text: `update ${test.sql}`,
-    run: (table) => table.update({ set: { n: 'n + 1', s: "coalesce(s, 'none')" }, where: test.sql }),
+    verb: { verb: 'update', set: { n: 'n + 1', s: "coalesce(s, 'none')" }, where: test.sql },
     model: (items) =>
       items.map((item) =>
         test.holds(item) ? { ...item, n: item.n === null ? null : item.n + 1, s: item.s ?? 'none' } : item,
@@ -63,12 +88,13 @@ export const steps = {
   }),
   move: (test: Test, p: string): Step => ({
     text: `move ${test.sql} to ${p}`,
-    run: (table) => table.update({ set: { p: `'${p}'` }, where: test.sql }),
+    verb: { verb: 'update', set: { p: `'${p}'` }, where: test.sql },
     model: (items) => items.map((item) => (test.holds(item) ? { ...item, p } : item)),
   }),
   merge: (rows: readonly Item[]): Step => ({
     text: `merge ${JSON.stringify(rows)}`,
-    run: (table) => table.merge(rowsOf(rows), { on: ['id', 'p'] }),
+    verb: { verb: 'merge', on: ['id', 'p'] },
+    rows,
     model: (items) => {
       const source = new Map(rows.map((row) => [keyOf(row), row]));
       const target = new Set(items.map(keyOf));
@@ -81,16 +107,17 @@ export const steps = {
   }),
   sync: (rows: readonly Item[], test: Test): Step => ({
     text: `sync ${test.sql} ${JSON.stringify(rows)}`,
-    run: (table) =>
-      table.merge(rowsOf(rows), {
-        on: ['id'],
-        whenMatched: [
-          { where: 'source.n is null', delete: true },
-          { where: 'target.n is null or source.n > target.n', update: { n: 'source.n', s: 'source.s' } },
-        ],
-        whenNotMatched: { where: 'n > 0', insert: 'all' },
-        whenNotMatchedBySource: { where: test.sql, delete: true },
-      }),
+    verb: {
+      verb: 'merge',
+      on: ['id'],
+      whenMatched: [
+        { where: 'source.n is null', delete: true },
+        { where: 'target.n is null or source.n > target.n', update: { n: 'source.n', s: 'source.s' } },
+      ],
+      whenNotMatched: { where: 'n > 0', insert: 'all' },
+      whenNotMatchedBySource: { where: test.sql, delete: true },
+    },
+    rows,
     model: (items) => {
       const source = new Map(rows.map((row) => [row.id, row]));
       const target = new Set(items.map(({ id }) => id));
@@ -106,7 +133,8 @@ export const steps = {
   }),
   replaceUsing: (rows: readonly Item[]): Step => ({
     text: `replaceUsing ${JSON.stringify(rows)}`,
-    run: (table) => table.replaceUsing(rowsOf(rows), { columns: ['p', 'id'], nullKeys: true }),
+    verb: { verb: 'replaceUsing', columns: ['p', 'id'], nullKeys: true },
+    rows,
     model: (items) => {
       const keys = new Set(rows.map(keyOf));
       return [...items.filter((item) => !keys.has(keyOf(item))), ...rows];
@@ -114,7 +142,11 @@ export const steps = {
   }),
   checkpoint: (): Step => ({
     text: 'checkpoint',
-    run: (table) => table.checkpoint(),
+    verb: undefined,
     model: (items) => items,
   }),
 };
+
+/** Rows in one spelling, whatever their order. */
+export const spelled = (rows: readonly Item[]): string[] =>
+  rows.map(({ id, n, p, s }) => JSON.stringify([id, n, p, s])).sort();

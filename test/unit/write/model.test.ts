@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRuntime, createTable, openTable, type Table } from '../../../src/index.js';
-import { type Item, rowsOf, type Step, steps, type Test } from '../../support/verb-model.js';
+import { items, step } from '../../support/verb-arbitraries.js';
+import { type Item, rowsOf, runStep, spelled } from '../../support/verb-model.js';
 
 const runtime = createRuntime({ workers: 1 });
 const second = createRuntime({ workers: 1 });
@@ -10,49 +11,6 @@ afterAll(async () => {
   await second.close();
 });
 let names = 0;
-
-const text = fc.constantFrom('a', 'b', "it's", 'é😀', 'null');
-const item: fc.Arbitrary<Item> = fc.record({
-  id: fc.integer({ min: 0, max: 12 }),
-  n: fc.option(fc.integer({ min: -3, max: 9 })),
-  p: fc.option(text),
-  s: fc.option(fc.constantFrom('', 'x', 'y z')),
-});
-const items = fc.array(item, { maxLength: 8 });
-
-const condition: fc.Arbitrary<Test> = fc.oneof(
-  fc.integer({ min: -1, max: 13 }).map((k): Test => ({ sql: `id >= ${k}`, holds: ({ id }) => id >= k })),
-  fc
-    .integer({ min: -3, max: 9 })
-    .map((k): Test => ({ sql: `n < ${k}`, holds: ({ n }) => n !== null && n < k })),
-  text.map((p): Test => ({ sql: `p = '${p.replace("'", "''")}'`, holds: (each) => each.p === p })),
-  fc.constant<Test>({ sql: 'p is null', holds: ({ p }) => p === null }),
-  fc.constant<Test>({ sql: 'true', holds: () => true }),
-  fc.tuple(text, fc.integer({ min: 0, max: 9 })).map(
-    ([p, k]): Test => ({
-      sql: `p <> '${p.replace("'", "''")}' and n > ${k}`,
-      holds: ({ p: q, n }) => q !== null && q !== p && n !== null && n > k,
-    }),
-  ),
-  fc.constant<Test>({ sql: "s is null or s like '%x%'", holds: ({ s }) => s?.includes('x') ?? true }),
-);
-
-const step: fc.Arbitrary<Step> = fc.oneof(
-  items.map(steps.append),
-  items.map(steps.overwritePartitions),
-  fc.tuple(condition, items).map(([where, rows]) => steps.overwrite(where, rows.filter(where.holds))),
-  fc.tuple(condition, items).map(([where, rows]) => steps.overwrite(where, rows)),
-  condition.map(steps.delete),
-  condition.map(steps.update),
-  fc.tuple(condition, fc.constantFrom('a', 'zz')).map(([where, p]) => steps.move(where, p)),
-  items.map(steps.merge),
-  fc.tuple(items, condition).map(([rows, where]) => steps.sync(rows, where)),
-  items.map(steps.replaceUsing),
-  fc.constant(steps.checkpoint()),
-);
-
-const spelled = (rows: readonly Item[]): string[] =>
-  rows.map(({ id, n, p, s }) => JSON.stringify([id, n, p, s])).sort();
 
 async function itemsOf(table: Table): Promise<Item[]> {
   return (await table.scan({ int64: 'number' }).toArray()) as unknown as Item[];
@@ -105,7 +63,7 @@ describe.each(LAYOUTS)('random sequences of verbs (%s)', (_, properties) => {
         });
         let expected: readonly Item[] = [];
         for (const each of sequence) {
-          const outcome = await each.run(table).then(
+          const outcome = await runStep(table, each).then(
             () => undefined,
             (error: { code?: string }) => error.code ?? String(error),
           );
@@ -139,7 +97,7 @@ describe.each(LAYOUTS.slice(0, 3))('verbs at the same time, from two processes (
         const tables = [table, other];
         const refused = await Promise.all(
           racing.map((each, i) =>
-            each.run(tables[i % 2]!).then(
+            runStep(tables[i % 2]!, each).then(
               () => undefined,
               (error: { code?: string }) => error.code ?? String(error),
             ),
