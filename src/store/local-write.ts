@@ -1,5 +1,7 @@
-import { type FileHandle, link as hardLink, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { closeSync, fsync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { TableError } from '../errors.js';
 import { assertNotAborted } from './keys.js';
 import { errnoOf } from './local-errors.js';
@@ -16,6 +18,13 @@ export interface Temporary {
   readonly size: number;
   readonly durability: Durability;
 }
+
+/**
+ * Objects up to this many bytes are written, and all files named, by calls that block: they take microseconds, less than a hop to the thread pool and back.
+ * Waiting for the disk never blocks.
+ */
+const SMALL = 64 * 1024;
+const sync = promisify(fsync);
 
 /** File names that start so are unfinished writes. */
 export const TEMPORARY_PREFIX = '.tmp-';
@@ -57,7 +66,7 @@ export async function writeTemporary(
 ): Promise<Temporary> {
   const folder = dirname(path);
   const temporary = `${folder}/${TEMPORARY_PREFIX}${uuid}`;
-  const file = await openNew(temporary, folder, durability);
+  const file: FileHandle = await inFolder(folder, durability, () => open(temporary, 'wx'));
   let size = 0;
   try {
     try {
@@ -72,18 +81,46 @@ export async function writeTemporary(
     }
     assertNotAborted(signal);
   } catch (error) {
-    await removeQuietly(temporary);
+    removeQuietly(temporary);
     throw error;
   }
   return { path: temporary, folder, size, durability };
 }
 
+/** As `writeTemporary`, of bytes that are at hand. */
+export async function writeBytes(
+  path: string,
+  uuid: string,
+  bytes: Uint8Array,
+  durability: Durability,
+  signal?: AbortSignal,
+): Promise<Temporary> {
+  if (bytes.length > SMALL) return writeTemporary(path, uuid, [bytes], durability, signal);
+  const folder = dirname(path);
+  const temporary = `${folder}/${TEMPORARY_PREFIX}${uuid}`;
+  const file = await inFolder(folder, durability, () => openSync(temporary, 'wx'));
+  try {
+    try {
+      for (let written = 0; written < bytes.length; )
+        written += writeSync(file, bytes, written, bytes.length - written);
+      if (durability.fsync) await sync(file);
+    } finally {
+      closeSync(file);
+    }
+    assertNotAborted(signal);
+  } catch (error) {
+    removeQuietly(temporary);
+    throw error;
+  }
+  return { path: temporary, folder, size: bytes.length, durability };
+}
+
 /** Gives the file its name, replacing what had it; durable when it returns. */
 export async function publish(temporary: Temporary, path: string): Promise<void> {
   try {
-    await rename(temporary.path, path);
+    renameSync(temporary.path, path);
   } catch (error) {
-    await removeQuietly(temporary.path);
+    removeQuietly(temporary.path);
     throw error;
   }
   await syncFolder(temporary.folder, temporary.durability);
@@ -95,12 +132,12 @@ export async function publish(temporary: Temporary, path: string): Promise<void>
  */
 export async function link(temporary: Temporary, path: string, key: string): Promise<PutIfAbsentResult> {
   try {
-    await hardLink(temporary.path, path);
+    linkSync(temporary.path, path);
   } catch (error) {
-    await removeQuietly(temporary.path);
+    removeQuietly(temporary.path);
     return afterRefusedLink(error, path, key);
   }
-  await removeQuietly(temporary.path);
+  removeQuietly(temporary.path);
   try {
     await syncFolder(temporary.folder, temporary.durability);
   } catch (cause) {
@@ -123,14 +160,19 @@ function afterRefusedLink(error: unknown, path: string, key: string): PutIfAbsen
   return { outcome: 'ambiguous', cause: error };
 }
 
-async function openNew(path: string, folder: string, durability: Durability): Promise<FileHandle> {
+/** Opens a file; makes its folder and tries again where that was missing. */
+async function inFolder<T>(
+  folder: string,
+  durability: Durability,
+  openFile: () => T | Promise<T>,
+): Promise<T> {
   try {
-    return await open(path, 'wx');
+    return await openFile();
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
     const first = await mkdir(folder, { recursive: true });
     await syncNewFolders(first ?? folder, folder, durability);
-    return open(path, 'wx');
+    return openFile();
   }
 }
 
@@ -148,11 +190,11 @@ async function writeFully(file: FileHandle, chunk: Uint8Array): Promise<void> {
 async function syncFolder(folder: string, durability: Durability): Promise<void> {
   if (!durability.fsync) return;
   try {
-    const handle = await open(folder, 'r');
+    const handle = openSync(folder, 'r');
     try {
-      await handle.sync();
+      await sync(handle);
     } finally {
-      await handle.close();
+      closeSync(handle);
     }
   } catch (error) {
     const errno = errnoOf(error);
@@ -161,6 +203,10 @@ async function syncFolder(folder: string, durability: Durability): Promise<void>
 }
 
 /** Cleaning up never hides what went wrong before it; a file left behind is one that readers pass over. */
-async function removeQuietly(path: string): Promise<void> {
-  await unlink(path).catch(() => undefined);
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Already gone, or not ours to remove.
+  }
 }

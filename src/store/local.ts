@@ -6,7 +6,7 @@ import type { StoreOperation } from '../runtime/events.js';
 import { assertKey, assertNotAborted, assertRange, folderOf, notFound } from './keys.js';
 import { diskError, errnoOf, isMissing } from './local-errors.js';
 import { statObject, statObjects, walkKeys } from './local-list.js';
-import { type Durability, link, publish, writeTemporary } from './local-write.js';
+import { type Durability, link, publish, writeBytes, writeTemporary } from './local-write.js';
 import { observe, type Tally } from './observe.js';
 import type { ObjectMeta, PutIfAbsentResult, RequestOptions, Store } from './store.js';
 
@@ -73,7 +73,7 @@ export class LocalStore implements Store {
     return this.#run('put', key, options, async (path, tally) => {
       tally.sent = bytes.length;
       await publish(
-        await writeTemporary(path, this.#ctx.ids.uuid(), [bytes], this.#durability, options?.signal),
+        await writeBytes(path, this.#ctx.ids.uuid(), bytes, this.#durability, options?.signal),
         path,
       );
     });
@@ -101,10 +101,10 @@ export class LocalStore implements Store {
   putIfAbsent(key: string, bytes: Uint8Array, options?: RequestOptions): Promise<PutIfAbsentResult> {
     return this.#run('putIfAbsent', key, options, async (path, tally) => {
       tally.sent = bytes.length;
-      const temporary = await writeTemporary(
+      const temporary = await writeBytes(
         path,
         this.#ctx.ids.uuid(),
-        [bytes],
+        bytes,
         this.#durability,
         options?.signal,
       );

@@ -11,37 +11,32 @@ const refusal = vi.hoisted(() => ({
   syncs: 0,
 }));
 
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof import('node:fs/promises')>();
-  const refuse = (syscall: string, code: string) =>
-    Object.assign(new Error(`${code}: ${syscall}`), { code, syscall });
-  return {
-    ...real,
-    link: (from: string, to: string) =>
-      refusal.link ? Promise.reject(refuse('link', refusal.link)) : real.link(from, to),
-    stat: (path: string) => {
-      refusal.stats.push(path);
-      return real.stat(path);
-    },
-    open: async (path: string, flags: string) => {
-      const file = await real.open(path, flags);
-      const sync = file.sync.bind(file);
-      file.sync = () => {
-        refusal.syncs += 1;
-        return sync();
-      };
-      return file;
-    },
-  };
-});
-
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof import('node:fs')>();
   const statSync = (path: string, options: { throwIfNoEntry: false }) => {
     refusal.stats.push(path);
     return real.statSync(path, options);
   };
-  return { ...real, statSync };
+  const linkSync = (from: string, to: string) => {
+    if (!refusal.link) return real.linkSync(from, to);
+    throw Object.assign(new Error(`${refusal.link}: link`), { code: refusal.link, syscall: 'link' });
+  };
+  const fsync: typeof real.fsync = Object.assign((fd: number, done: (error: Error | null) => void) => {
+    refusal.syncs += 1;
+    real.fsync(fd, done);
+  }, real.fsync);
+  return { ...real, statSync, linkSync, fsync };
+});
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  return {
+    ...real,
+    stat: (path: string) => {
+      refusal.stats.push(path);
+      return real.stat(path);
+    },
+  };
 });
 
 const { LocalStore } = await import('../../../src/store/local.js');
