@@ -1,6 +1,5 @@
 import { keyValue, nameList, type OutputFlags, type StoreFlags, withOutput, withStore } from './options.js';
 import type { Register } from './program.js';
-import { printWrite } from './write-result.js';
 
 interface CreateFlags extends StoreFlags, OutputFlags {
   readonly schema: string;
@@ -35,7 +34,10 @@ Examples:
     cli.run(
       flags,
       async (session) => {
-        const { createTable } = await import('../table.js');
+        const [{ createTable }, { NO_ROWS, printWrite }] = await Promise.all([
+          import('../table.js'),
+          import('./write-result.js'),
+        ]);
         const startedAt = performance.now();
         const table = await createTable(url, {
           schema: flags.schema,
@@ -52,11 +54,13 @@ Examples:
           session,
           {
             status: 'committed',
+            verb: 'create',
             url: table.url,
             version: 0,
             created: true,
             added: nothing,
             removed: nothing,
+            rows: NO_ROWS,
             ms,
           },
           flags.json,

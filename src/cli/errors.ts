@@ -21,6 +21,16 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   GUARD_REFUSED: EXIT.refused,
 };
 
+/** A command line that is wrong, as only the table could tell. */
+export class UsageError extends Error {
+  readonly context: Readonly<Record<string, unknown>>;
+
+  constructor(message: string, context: Readonly<Record<string, unknown>>) {
+    super(message);
+    this.context = context;
+  }
+}
+
 /** The one document that `--json` prints when a command fails (spec/schema/error.json). */
 export interface ErrorDocument {
   readonly error: {
@@ -35,6 +45,7 @@ export interface ErrorDocument {
 /** The exit code that an error stands for. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof UsageError) return EXIT.usage;
   return isTableError(error) ? (BY_CODE[error.code] ?? EXIT.failed) : EXIT.failed;
 }
 
@@ -45,10 +56,11 @@ export function errorDocument(error: unknown): ErrorDocument {
     const { code, kind, message, context } = error;
     return { error: { code, kind, message, context, exitCode } };
   }
-  if (error instanceof CommanderError)
-    return {
-      error: { code: 'USAGE', kind: 'input', message: withoutPrefix(error.message), context: {}, exitCode },
-    };
+  if (error instanceof CommanderError || error instanceof UsageError) {
+    const context = error instanceof UsageError ? error.context : {};
+    const message = withoutPrefix(error.message);
+    return { error: { code: 'USAGE', kind: 'input', message, context, exitCode } };
+  }
   return { error: { code: 'INTERNAL', kind: 'bug', message: messageOf(error), context: {}, exitCode } };
 }
 
@@ -58,7 +70,8 @@ export function errorLines(error: unknown): string[] {
   const lines = [`error: ${error.message}`];
   if (error.code === 'COMMIT_CONFLICT')
     lines.push('Nothing was committed; it is safe to run the command again.');
-  if (error.code === 'GUARD_REFUSED')
+  // A question that was not answered is no limit that could be raised.
+  if (error.code === 'GUARD_REFUSED' && error.context.guard !== 'yes')
     lines.push(
       'The guards of the command line are --max-partitions, --max-files-removed and --max-rows-removed.',
     );

@@ -1,22 +1,13 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { Token } from '../write/plan.js';
+import { IMPORT_MODES, type ModeFlags, modeFault } from './import-mode.js';
 import { INPUT_FORMATS, type InputFormat } from './input/format.js';
-import {
-  keyValue,
-  nameList,
-  type OutputFlags,
-  repeated,
-  type StoreFlags,
-  wholeNumber,
-  withOutput,
-  withStore,
-} from './options.js';
+import { keyValue, nameList, repeated, withOutput, withStore } from './options.js';
 import type { Register } from './program.js';
+import { withWrite } from './write-options.js';
 
 /** The options of `import`, as commander parses them. */
-export interface ImportFlags extends StoreFlags, OutputFlags {
+export interface ImportFlags extends ModeFlags {
   readonly format?: InputFormat;
-  readonly mode: 'append' | 'overwrite-partitions';
   readonly create?: boolean;
   readonly partitionBy?: readonly string[];
   readonly property?: Readonly<Record<string, string>>;
@@ -24,10 +15,6 @@ export interface ImportFlags extends StoreFlags, OutputFlags {
   readonly ntzAs?: 'utc' | 'keep';
   readonly delimiter: string;
   readonly null?: string;
-  readonly token?: Token;
-  readonly maxPartitions?: number;
-  readonly maxFilesRemoved?: number;
-  readonly maxRowsRemoved?: number;
 }
 
 export const registerImport: Register = (program, cli) => {
@@ -42,9 +29,27 @@ export const registerImport: Register = (program, cli) => {
       ),
     )
     .addOption(
-      new Option('--mode <mode>', 'add the rows, or replace the partitions that they lie in')
-        .choices(['append', 'overwrite-partitions'])
+      new Option(
+        '--mode <mode>',
+        'add the rows, replace the partitions that they lie in, replace what --where or --all says, replace the rows of their keys, or merge them by key',
+      )
+        .choices(IMPORT_MODES)
         .default('append'),
+    )
+    .option('--where <sql>', 'overwrite: replaces the rows for which this is true')
+    .addOption(new Option('--all', 'overwrite: replaces everything').conflicts('where'))
+    .option('--on <columns>', 'replace-using and merge: the key columns, separated by commas', nameList)
+    .option('--null-keys', 'replace-using: NULL in a key column is a value like any other, not a fault')
+    .option(
+      '--dedupe-by <columns>',
+      'merge: of several rows with one key take the one with the greatest values here',
+      nameList,
+    )
+    .addOption(
+      new Option(
+        '--dedupe-order <order>',
+        'the row with the greatest (last, the default) or least values',
+      ).choices(['first', 'last']),
     )
     .option('--create', "create the table where there is none, with the input's columns")
     .option('--partition-by <columns>', 'with --create: partition columns, separated by commas', nameList)
@@ -62,14 +67,12 @@ export const registerImport: Register = (program, cli) => {
     )
     .option('--delimiter <character>', 'CSV: what stands between cells', delimiterArgument, ',')
     .option('--null <text>', 'CSV: the text that stands for NULL besides the empty cell')
-    .option(
-      '--token <app:version>',
-      'write once: skipped where the table has this version of the application recorded, or a later one',
-      tokenArgument,
+    .addOption(
+      new Option(
+        '--on-replay <what>',
+        'with --token: a replay reads no rows (skip), or refuses other rows than the first time (compare; the first time too)',
+      ).choices(['skip', 'compare']),
     )
-    .option('--max-partitions <n>', 'refuse to touch more partitions', wholeNumber)
-    .option('--max-files-removed <n>', 'refuse to remove more files', wholeNumber)
-    .option('--max-rows-removed <n>', 'refuse to remove more rows', wholeNumber)
     .addHelpText(
       'after',
       `
@@ -77,29 +80,36 @@ Parquet and Arrow bring their types; CSV (with a header) and NDJSON are read as 
 narrowest of long, double, boolean, date, timestamp, timestamp_ntz and string that take every value (of standard input: the
 first 10,000 rows). CSV: an empty cell is NULL, "" is the empty text, nested types are JSON, binary is base64.
 
+overwrite needs --where or --all; rows outside --where are refused. replace-using removes the rows that equal an incoming row in
+the key columns. merge replaces rows whose key is there and adds the others; NULL equals NULL; several rows of one key are refused
+unless --dedupe-by chooses. With --create, the table is created by the first rows in one commit; with --token, --max-partitions or
+one of these three modes it comes first, empty.
+
+Where rows would be removed, overwrite and replace-using ask on a terminal and need --yes elsewhere. overwrite-partitions does not:
+running a partition again is what it is for, the rows name what they replace, and --max-partitions bounds it.
+--dry-run reads the input and stages its files where no reader sees them, prints the plan, and deletes them again.
+
 Examples:
   tablectl import ./flights flights.parquet --create --derive 'day = date(ts)' --partition-by day
   tablectl import ./flights 2024-01-*.csv --mode overwrite-partitions --max-partitions 31
+  tablectl import ./flights march.parquet --mode overwrite --where "day >= date '2024-03-01'" --dry-run
+  tablectl import s3://lake/customers changes.csv --mode merge --on id --dedupe-by changed_at
   zcat events.ndjson.gz | tablectl import s3://lake/events - --format ndjson --token loader:42`,
     );
-  withOutput(withStore(command)).action((url: string, files: string[], flags: ImportFlags) =>
-    cli.run(
+  withWrite(command, { removes: true });
+  withOutput(withStore(command)).action((url: string, files: string[], flags: ImportFlags) => {
+    const fault = modeFault(flags);
+    if (fault !== undefined) command.error(`error: ${fault}`);
+    return cli.run(
       flags,
       async (session) => {
         const { importFiles } = await import('./import-files.js');
         return importFiles(session, url, files, flags);
       },
       { stopsItself: true },
-    ),
-  );
+    );
+  });
 };
-
-function tokenArgument(text: string): Token {
-  const match = /^(.+):(\d{1,15})$/.exec(text);
-  if (match === null)
-    throw new InvalidArgumentError('It must be APP:VERSION with a whole number, such as loader:42.');
-  return { appId: match[1]!, version: Number(match[2]) };
-}
 
 function delimiterArgument(text: string): string {
   const delimiter = text === '\\t' ? '\t' : text;

@@ -4,6 +4,7 @@ import { registerCat } from './cat.js';
 import { registerChanges } from './changes.js';
 import { registerCompletion } from './completion.js';
 import { registerCreate } from './create.js';
+import { registerDelete } from './delete.js';
 import { registerDoctor } from './doctor.js';
 import { registerExport } from './export.js';
 import { registerFiles } from './files.js';
@@ -26,6 +27,7 @@ import { registerProtocol } from './protocol.js';
 import { registerSchema } from './schema.js';
 import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
+import { registerUpdate } from './update.js';
 
 /** How a command takes an interruption. */
 export interface RunOptions {
@@ -49,6 +51,8 @@ export type Register = (program: Command, cli: Cli) => void;
 const COMMANDS: readonly Register[] = [
   registerCreate,
   registerImport,
+  registerDelete,
+  registerUpdate,
   registerInfo,
   registerSchema,
   registerHistory,

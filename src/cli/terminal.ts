@@ -5,7 +5,7 @@ export type OutputStream = Writable & { readonly isTTY?: boolean; readonly colum
 
 /** What a command talks to: the process's own streams, or a test's. */
 export interface Terminal {
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;

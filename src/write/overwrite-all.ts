@@ -10,7 +10,7 @@ import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import { BlindWork } from './blind.js';
 import { withMapping, withoutMapping } from './mapped-schema.js';
-import { addActions, liveAmount, plainPlan, removeAction, writeCommit } from './plan.js';
+import { addActions, distinctPartitions, liveAmount, plainPlan, removeAction, writeCommit } from './plan.js';
 import { withFeatures } from './protocol-upgrade.js';
 import { type FileRules, stageBatches } from './stage-files.js';
 import type { PlannedWrite } from './verb.js';
@@ -75,7 +75,10 @@ async function planOverwriteAll(
   const ids = Array.from(state.files.ids());
   if (ids.length > 0) await state.files.load({ statistics: true, actions: true });
   const paths = ids.map((id) => state.files.path(id));
-  const plan = plainPlan(state, files, liveAmount(state, ids), paths);
+  const plan = {
+    ...plainPlan(state, files, liveAmount(state, ids), paths),
+    partitions: distinctPartitions([...files, ...ids.map((id) => state.files.add(id))]),
+  };
   const removes = ids.map((id) => removeAction(state.files.add(id), deletionTimestamp));
   const parameters = { mode: 'Overwrite', partitionBy: JSON.stringify(state.metadata.partitionColumns) };
   const actions = [...before, ...removes, ...addActions(files)];

@@ -49,14 +49,19 @@ export async function write(
   const record = recordOf(state, options.txn, table.ctx.clock.now());
   if (record) return skipped(table, state, record, rows, options);
   const staged = await stageOn(table, state, rows, verb, options);
-  if (verb === 'overwritePartitions' && options.txn && staged.files.length === 0) {
+  assertTargeted(table.url, staged, options);
+  return staged.commit();
+}
+
+/** Refuses an empty overwrite of partitions that would record its token: it learns its target from its rows. Throws `INVALID_INPUT`. */
+export function assertTargeted(url: string, staged: StagedWrite, { txn }: WriteOptions): void {
+  if (staged.verb === 'overwritePartitions' && txn && staged.files.length === 0) {
     throw new TableError(
       'INVALID_INPUT',
       'overwritePartitions learns its target from its rows, so an empty input with a token would record as done what was not. Leave out the token or name the target.',
-      { url: table.url, txn: options.txn },
+      { url, txn },
     );
   }
-  return staged.commit();
 }
 
 async function skipped(

@@ -203,7 +203,7 @@ describe('output for people', () => {
   test('every command has help with examples', async () => {
     const { stdout } = await tablectl(['--help']);
     const commands = [...stdout.matchAll(/^ {2}([a-z]+) (?:\[options\] )?</gm)].map((match) => match[1]!);
-    expect(commands).toHaveLength(14);
+    expect(commands).toEqual(expect.arrayContaining(['create', 'import', 'delete', 'update', 'completion']));
     for (const command of commands) {
       const help = await tablectl([command, '--help']);
       expect(help.code).toBe(0);

@@ -9,6 +9,7 @@ import { parseExpression } from '../../scan/sql.js';
 import { toArrowSchema, toArrowType } from '../../schema/arrow.js';
 import { packBytes, packStrings } from '../../schema/text-column.js';
 import type { DataType, Datum, StructType } from '../../schema/types.js';
+import { parseAssignment } from './assignment.js';
 
 /** A column that is computed from others: `--derive 'day = date(ts)'`. */
 export interface Derivation {
@@ -28,15 +29,15 @@ const SLICE = 65_536;
 
 /** Parses `name = expression`. Throws `INVALID_PREDICATE`. */
 export function parseDerivation(text: string): Derivation {
-  const match = /^\s*(?:`((?:[^`]|``)+)`|([A-Za-z_][A-Za-z0-9_]*))\s*=(?!=)\s*(.+)$/s.exec(text);
-  if (match === null)
+  const assignment = parseAssignment(text);
+  if (assignment === undefined)
     throw new TableError(
       'INVALID_PREDICATE',
       `--derive takes NAME = EXPRESSION, such as 'day = date(ts)', not ${JSON.stringify(text)}.`,
       { text },
     );
-  const name = match[1]?.replaceAll('``', '`') ?? match[2]!;
-  return { name, text: match[3]!, expression: parseExpression(match[3]!) };
+  const { name, expression } = assignment;
+  return { name, text: expression, expression: parseExpression(expression) };
 }
 
 /** Finds the columns that derivations read; a later one may read an earlier one. Throws `UNKNOWN_COLUMN`, `INVALID_PREDICATE`, `INVALID_INPUT`. */

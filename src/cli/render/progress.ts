@@ -5,7 +5,7 @@ import { bytesText, countText, durationText } from './bytes.js';
 export interface Progress {
   /** More bytes of the input were read. */
   read(bytes: number): void;
-  /** Takes the bar away. */
+  /** Takes the bar away; once is enough, twice no harm. */
   stop(): void;
 }
 
@@ -68,6 +68,8 @@ async function barProgress(
       done += bytes;
       bar.update(Math.min(done, total ?? 0));
     },
-    stop: () => bar.stop(),
+    stop() {
+      if (bar.isActive) bar.stop();
+    },
   };
 }
