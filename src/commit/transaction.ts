@@ -1,6 +1,6 @@
 import { TableError } from '../errors.js';
 import { serializeActions } from '../log/action-lines.js';
-import type { Action } from '../log/actions.js';
+import type { Action, MetadataAction } from '../log/actions.js';
 import { shouldCheckpoint, writeCheckpoint } from '../log/checkpoint.js';
 import { buildCommitInfo } from '../log/commit-info.js';
 import { assertWritable, isActive } from '../log/features.js';
@@ -28,6 +28,8 @@ export interface CommitPlan {
   readonly isBlindAppend: boolean;
   /** Further members of `commitInfo`. */
   readonly facts?: JsonObject;
+  /** The time of the commit in milliseconds, where the actions say it themselves; later than that of the state. */
+  readonly timestamp?: number;
   /** Everything but `commitInfo`. */
   readonly actions: readonly Action[];
 }
@@ -53,25 +55,32 @@ export interface TransactionResult<T> {
   readonly result: T;
 }
 
+/** Throws `COMMIT_CONFLICT` where a plan cannot be made anew on `now`, because of what came since `before`. */
+export type WinnersCheck = (url: string, before: State, now: State) => void;
+
 const RETRY_FOR_MS = 600_000;
 
 /**
  * Commits what `plan` decides, atomically, as the version after the newest. `plan` is asked again on the newer state whenever another commit wins the
- * version. In this process the commits of a table stand in line. A checkpoint is written where the table's interval asks for one; its failure is an event.
+ * version; `check` says first whether that makes sense, which by default it does not where metadata or protocol changed. In this process the commits of a table
+ * stand in line. A checkpoint is written where the table's interval asks for one; its failure is an event.
  * Throws `COMMIT_CONFLICT` (nothing was committed), `COMMIT_STATE_UNKNOWN` (it may have been), `ABORTED`, `UNSUPPORTED_FEATURE`, and what `plan` throws.
  */
 export function transact<T>(
   table: TableContext,
   plan: (state: State) => Promise<Planned<T>>,
   options: TransactionOptions = {},
+  check: WinnersCheck = checkWinners,
 ): Promise<TransactionResult<T>> {
-  return table.queue.run(() => run(table, plan, options));
+  return table.queue.run(() => transactInTurn(table, plan, options, check));
 }
 
-async function run<T>(
+/** `transact` for who stands at the head of the table's line. */
+export async function transactInTurn<T>(
   table: TableContext,
   plan: (state: State) => Promise<Planned<T>>,
   options: TransactionOptions,
+  check: WinnersCheck = checkWinners,
 ): Promise<TransactionResult<T>> {
   const { clock, ids } = table.ctx;
   const startedAt = clock.monotonic();
@@ -86,7 +95,7 @@ async function run<T>(
     const planned = await plan(base);
     if ('stale' in planned) {
       const next = await table.latest.get();
-      checkWinners(table.url, base, next);
+      check(table.url, base, next);
       base = next;
       attempts--;
       continue;
@@ -94,7 +103,7 @@ async function run<T>(
     if ('settled' in planned)
       return { committed: false, version: base.version, attempts, result: planned.settled };
     const version = base.version + 1;
-    const timestamp = commitTimestamp(base, clock.now());
+    const timestamp = planned.plan.timestamp ?? commitTimestamp(base, clock.now());
     const actions = [
       commitInfo(planned.plan, base, timestamp, txnId, options.userMetadata),
       ...withRowIds(base, planned.plan.actions, version),
@@ -147,7 +156,7 @@ async function run<T>(
     await table.pace.afterLoss(waited, options.signal);
     const next = await table.latest.get();
     table.pace.seen(next.version - base.version);
-    checkWinners(table.url, base, next);
+    check(table.url, base, next);
     base = next;
   }
 }
@@ -174,13 +183,19 @@ function commitInfo(
       isBlindAppend: plan.isBlindAppend,
       readVersion: base.version,
       timestamp,
-      inCommitTimestamp: tableProperties(base.metadata.configuration).inCommitTimestamps,
+      inCommitTimestamp: tableProperties(metadataAfter(base, plan.actions).configuration).inCommitTimestamps,
       engineInfo: ENGINE_INFO,
       txnId,
       userMetadata,
       facts: { ...rowTrackingTags(base), ...plan.facts },
     }),
   };
+}
+
+/** A commit that turns in-commit timestamps on has one already (protocol: In-Commit Timestamps). */
+function metadataAfter(base: State, actions: readonly Action[]): MetadataAction {
+  for (const action of actions) if ('metaData' in action) return action.metaData;
+  return base.metadata;
 }
 
 /** All verbs keep the ids of rows that they copy or change (protocol: Writer Requirements for Row Tracking). */

@@ -1,3 +1,4 @@
+import { Gathering } from '../commit/gathering.js';
 import { Pace } from '../commit/pace.js';
 import { Queue } from '../commit/queue.js';
 import { TableError } from '../errors.js';
@@ -62,13 +63,15 @@ export class Runtime implements AsyncDisposable {
     const known = this.#tables.get(canonical);
     if (known) return known;
     const store = openStore(canonical, this.context, { s3: this.#options.s3, fsync: this.#options.fsync });
+    const queue = new Queue();
     let safe: Promise<void> | undefined;
     const table: TableContext = {
       url: store.url,
       store,
       ctx: this.context,
       latest: new Latest(store, this.context),
-      queue: new Queue(),
+      queue,
+      appends: new Gathering(this.context.clock, queue),
       pace: new Pace(this.context),
       pool: () => this.pool(),
       assertSafe: () => {

@@ -1,3 +1,5 @@
+import type { Gathering } from '../commit/gathering.js';
+import type { Member } from '../commit/group.js';
 import type { Pace } from '../commit/pace.js';
 import type { Queue } from '../commit/queue.js';
 import type { Latest } from '../snapshot/latest.js';
@@ -12,6 +14,8 @@ export interface TableContext {
   readonly ctx: Context;
   readonly latest: Latest;
   readonly queue: Queue;
+  /** Those in the line that only add to the table, and may be committed together. */
+  readonly appends: Gathering<Member>;
   readonly pace: Pace;
   /** The runtime's worker threads; started on first use. */
   pool(): Promise<Pool>;

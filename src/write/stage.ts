@@ -8,6 +8,7 @@ import type { StagedFile } from '../stage/staged.js';
 import { planAppend } from './append.js';
 import { BlindWork } from './blind.js';
 import { deleteWork } from './delete.js';
+import { evolveModes, stageEvolving } from './evolve.js';
 import { stageMerge } from './merge.js';
 import { stageOverwriteWhere } from './overwrite.js';
 import { replacedTable, stageOverwriteAll } from './overwrite-all.js';
@@ -45,12 +46,25 @@ export async function write(
   verb: Verb,
   options: WriteOptions = {},
 ): Promise<WriteResult> {
-  const state = await stateToWrite(table, verb);
-  const record = recordOf(state, options.txn, table.ctx.clock.now());
-  if (record) return skipped(table, state, record, rows, options);
-  const staged = await stageOn(table, state, rows, verb, options);
-  assertTargeted(table.url, staged, options);
-  return staged.commit();
+  // Whoever else appends now may wait for these rows, to commit them together.
+  const arrived = verb === 'append' && isAtHand(rows) ? table.appends.expect() : () => undefined;
+  try {
+    const state = await stateToWrite(table, verb);
+    const record = recordOf(state, options.txn, table.ctx.clock.now());
+    if (record) return skipped(table, state, record, rows, options);
+    const staged = await stageOn(table, state, rows, verb, options);
+    assertTargeted(table.url, staged, options);
+    const committing = staged.commit();
+    arrived();
+    return await committing;
+  } finally {
+    arrived();
+  }
+}
+
+/** True for rows whose staging waits for nobody but this process and the store. */
+function isAtHand(rows: RowSource | undefined): boolean {
+  return Array.isArray(rows) || (rows !== undefined && 'schema' in rows);
 }
 
 /** Refuses an empty overwrite of partitions that would record its token: it learns its target from its rows. Throws `INVALID_INPUT`. */
@@ -107,7 +121,13 @@ async function stageOn(
 ): Promise<StagedWrite> {
   const isCompared = options.txn !== undefined && options.onReplay === 'compare' && rows !== undefined;
   const tap = isCompared ? new RowsTap() : undefined;
-  const work = await workOf(table, state, rows, verb, tap, options.signal);
+  const stage = (on: State, given: RowSource | undefined) =>
+    workOf(table, on, given, verb, tap, options.signal);
+  const modes = evolveModes(verb, options, table.url);
+  const work =
+    modes.size > 0
+      ? await stageEvolving(table, state, given(rows, verb), { modes, evolveTo: options.evolveTo }, stage)
+      : await stage(state, rows);
   return StagedWrite.prepare(table, state, work, options, tap);
 }
 

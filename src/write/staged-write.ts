@@ -1,6 +1,6 @@
 import { checkWinners } from '../commit/conflict.js';
 import { transactTogether } from '../commit/group.js';
-import { type CommitPlan, type Planned, transact } from '../commit/transaction.js';
+import { type CommitPlan, type Planned, transact, type WinnersCheck } from '../commit/transaction.js';
 import { isTableError, TableError } from '../errors.js';
 import type { Action } from '../log/actions.js';
 import type { TableContext } from '../runtime/table-context.js';
@@ -79,11 +79,12 @@ export class StagedWrite {
   async commit(options: { readonly replan?: boolean } = {}): Promise<WriteResult> {
     const pinned = options.replan ? undefined : this.#planned;
     try {
-      const commit = this.verb === 'append' ? transactTogether : transact;
+      const commit = this.verb === 'append' && !this.#work.checkWinners ? transactTogether : transact;
       const { committed, version, attempts, result } = await commit(
         this.#table,
         (state) => this.#decide(state, pinned),
         this.#options,
+        this.#checkWinners,
       );
       if (!committed) await this.discard();
       return { ...result, version, attempts: committed ? attempts : 0 };
@@ -127,12 +128,15 @@ export class StagedWrite {
     };
   }
 
+  readonly #checkWinners: WinnersCheck = (url, before, now) =>
+    this.#work.checkWinners ? this.#work.checkWinners(url, before, now) : checkWinners(url, before, now);
+
   #facts({ facts }: CommitPlan): Pick<CommitPlan, 'facts'> {
     return this.#tap ? { facts: { ...facts, [ROWS_DIGEST]: { ...this.#tap.digest } } } : {};
   }
 
   async #planOn(state: State): Promise<PlannedWrite> {
-    checkWinners(this.#table.url, this.#base, state);
+    this.#checkWinners(this.#table.url, this.#base, state);
     const planned = await this.#work.plan(state);
     assertMayRemove(this.#table.url, state, planned.plan);
     assertWithin(this.#options, planned.plan);

@@ -1,3 +1,4 @@
+import { Gathering } from '../../src/commit/gathering.js';
 import { Pace } from '../../src/commit/pace.js';
 import { Queue } from '../../src/commit/queue.js';
 import type { Context } from '../../src/runtime/context.js';
@@ -12,12 +13,14 @@ export function tableContextOver(
   ctx: Context,
   pool: Pool = new Pool(ctx, { workers: 1 }),
 ): TableContext {
+  const queue = new Queue();
   return {
     url: store.url,
     store,
     ctx,
     latest: new Latest(store, ctx),
-    queue: new Queue(),
+    queue,
+    appends: new Gathering(ctx.clock, queue),
     pace: new Pace(ctx),
     pool: async () => pool,
     assertSafe: async () => undefined,
