@@ -18,8 +18,9 @@ export async function assertConfirmed(session: Session, what: string): Promise<v
     throw new TableError('GUARD_REFUSED', 'The answer was not yes. Nothing was committed.', { guard: 'yes' });
 }
 
+/** Rows typed in until the end of standard input leave nobody to answer. */
 function canAsk({ stdin, stderr }: Terminal): boolean {
-  return stdin.isTTY === true && stderr.isTTY === true;
+  return stdin.isTTY === true && stderr.isTTY === true && !stdin.readableEnded && !stdin.destroyed;
 }
 
 async function asked({ terminal, signal }: Session, question: string): Promise<boolean> {

@@ -74,12 +74,13 @@ async function planOverwriteAll(
 ): Promise<PlannedWrite> {
   const ids = Array.from(state.files.ids());
   if (ids.length > 0) await state.files.load({ statistics: true, actions: true });
+  const adds = ids.map((id) => state.files.add(id));
   const paths = ids.map((id) => state.files.path(id));
   const plan = {
     ...plainPlan(state, files, liveAmount(state, ids), paths),
-    partitions: distinctPartitions([...files, ...ids.map((id) => state.files.add(id))]),
+    partitions: distinctPartitions([...files, ...adds]),
   };
-  const removes = ids.map((id) => removeAction(state.files.add(id), deletionTimestamp));
+  const removes = adds.map((add) => removeAction(add, deletionTimestamp));
   const parameters = { mode: 'Overwrite', partitionBy: JSON.stringify(state.metadata.partitionColumns) };
   const actions = [...before, ...removes, ...addActions(files)];
   return {

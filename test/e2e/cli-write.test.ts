@@ -139,6 +139,15 @@ describe('rows that would be removed', () => {
     expect(await rowsOf(url)).toHaveLength(7);
   });
 
+  test('are not asked about where standard input has brought the rows', async () => {
+    const url = await tenDays();
+    const args = ['import', url, '-', '--format', 'ndjson', '--mode', 'overwrite', '--all'];
+    const row = '{"id":1,"price":1,"day":"2024-01-01"}\n';
+    const ran = await tablectl(args, { answers: true, input: row });
+    expect(ran.stderr).toMatch(/no terminal to ask on.*--yes/);
+    expect(ran.code).toBe(6);
+  });
+
   test('are nothing to ask about where there are none', async () => {
     const url = await tenDays();
     expect(await document('write', 'delete', url, '--where', 'id > 100')).toMatchObject({

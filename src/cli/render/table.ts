@@ -86,11 +86,17 @@ function pad(text: string, width: number, align: Column['align'] | 'last'): stri
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of SEGMENTS.segment(text)) width += isWide(segment.codePointAt(0)!) ? 2 : 1;
+  for (const { segment } of segments().segment(text)) width += isWide(segment.codePointAt(0)!) ? 2 : 1;
   return width;
 }
 
-const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when text needs it: that takes several milliseconds. */
+function segments(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter;
+}
 
 function isWide(code: number): boolean {
   return (
