@@ -103,7 +103,8 @@ function keptRows(
   limit: number,
 ): Rows | undefined {
   const kept = filter?.(toRecordBatch(filterSchema(plan), columns, rows));
-  if ((kept?.length ?? rows) <= limit) return kept;
+  // All rows kept are given as they are, not copied.
+  if ((kept?.length ?? rows) <= limit) return kept?.length === rows ? undefined : kept;
   return kept?.subarray(0, limit) ?? Int32Array.from({ length: limit }, (_, i) => i);
 }
 

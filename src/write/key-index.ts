@@ -5,6 +5,7 @@ import type { DataType } from '../schema/types.js';
 /** Writes the 32-bit words of a key column's value in a row; false where it is a text that the index has never seen. */
 type Encode = (row: number, into: Int32Array, at: number) => boolean;
 
+const MIX = 0x9e3779b1;
 const CANONICAL_NAN = 0x7ff80000;
 const CANONICAL_NAN_FLOAT = 0x7fc00000;
 
@@ -70,6 +71,7 @@ export class KeyIndex {
   find(columns: readonly ColumnData[], rows: number, nulls: boolean): Int32Array {
     const found = new Int32Array(rows).fill(-1);
     if (this.#count === 0) return found;
+    if (this.#isOneLong && columns[0]!.nullCount === 0) return this.#findLongs(columns[0]!, rows, found);
     const encoders = columns.map((column, i) => this.#encoder(column, i, false));
     const validity = columns.map(nullTest);
     const key = new Int32Array(this.#width);
@@ -77,6 +79,35 @@ export class KeyIndex {
       if (!this.#encode(row, encoders, validity, key) || (key[0] !== 0 && !nulls)) continue;
       const entry = this.#table[this.#slot(key)]! - 1;
       if (entry >= 0) found[row] = this.#rows[entry]!;
+    }
+    return found;
+  }
+
+  get #isOneLong(): boolean {
+    return this.#width === 3 && this.#types.length === 1 && this.#types[0]!.type !== 'double';
+  }
+
+  /** `find` for the most usual key, without a call a row. */
+  #findLongs({ values }: ColumnData, rows: number, found: Int32Array): Int32Array {
+    const keys = new Int32Array(values!.buffer, values!.byteOffset, rows * 2);
+    const words = this.#words;
+    const table = this.#table;
+    const mask = table.length - 1;
+    for (let row = 0; row < rows; row++) {
+      const low = keys[row * 2]!;
+      const high = keys[row * 2 + 1]!;
+      let hash = Math.imul(low, MIX);
+      hash = Math.imul(hash ^ (hash >>> 15) ^ high, MIX);
+      hash ^= hash >>> 15;
+      for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+        const entry = table[slot]! - 1;
+        if (entry < 0) break;
+        const start = entry * 3;
+        if (words[start + 1] === low && words[start + 2] === high && words[start] === 0) {
+          found[row] = this.#rows[entry]!;
+          break;
+        }
+      }
     }
     return found;
   }
@@ -105,7 +136,7 @@ export class KeyIndex {
     const mask = this.#table.length - 1;
     let hash = 0;
     for (let i = 0; i < width; i++) {
-      hash = Math.imul(hash ^ key[i]!, 0x9e3779b1);
+      hash = Math.imul(hash ^ key[i]!, MIX);
       hash ^= hash >>> 15;
     }
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {

@@ -54,14 +54,21 @@ export async function matchFiles(
       target.rows,
       keys.nulls,
     );
-    for (const source of found) if (source >= 0) matched[source] = 1;
-    const clauseOf = await onBoth.clauses(target, found);
-    if (onTarget.length > 0)
-      addUnmatched(clauseOf, found, onTarget, target, targetSchema, clauses.matched.length);
-    for (let row = 0; row < found.length; row++) {
-      const clause = clauseOf[row]!;
-      if (clause >= 0) marks.add(file, positions[row]!, clause, found[row]!);
+    const hits = hitsOf(found);
+    for (const row of hits) matched[found[row]!] = 1;
+    const clauseOf = await onBoth.clauses(target, found, hits);
+    if (onTarget.length === 0) {
+      hits.forEach((row, i) => {
+        if (clauseOf[i]! >= 0) marks.add(file, positions[row]!, clauseOf[i]!, found[row]!);
+      });
+      continue;
     }
+    const others = unmatchedClauses(found, onTarget, target, targetSchema, clauses.matched.length);
+    hits.forEach((row, i) => {
+      others[row] = clauseOf[i]!;
+    });
+    for (let row = 0; row < found.length; row++)
+      if (others[row]! >= 0) marks.add(file, positions[row]!, others[row]!, found[row]!);
   }
   return { marked: marks.finish(), matched };
 }
@@ -100,56 +107,69 @@ class PairFilter {
     this.#pair = { type: 'struct', fields: [side('source', spool.schema), side('target', target)] };
   }
 
-  /** For each target row the number of its clause, or -1. */
-  async clauses(target: Table, found: Int32Array): Promise<Int16Array> {
-    const result = new Int16Array(found.length).fill(-1);
-    if (this.#filters.length === 0) return result;
-    if (this.#filters[0] === undefined) {
-      for (let row = 0; row < found.length; row++) if (found[row]! >= 0) result[row] = 0;
-      return result;
-    }
+  /** For each of the target rows `hits`, for which a source row was found, the number of its clause, or -1. */
+  async clauses(target: Table, found: Int32Array, hits: readonly number[]): Promise<Int16Array> {
+    const none = this.#filters.length === 0;
+    const result = new Int16Array(hits.length).fill(none || this.#filters[0] ? -1 : 0);
+    if (none || this.#filters[0] === undefined) return result;
     const parts = new Map<number, number[]>();
-    for (let row = 0; row < found.length; row++) {
-      if (found[row]! < 0) continue;
+    hits.forEach((row, hit) => {
       const part = this.#spool.partOf(found[row]!);
-      const rows = parts.get(part);
-      if (rows) rows.push(row);
-      else parts.set(part, [row]);
-    }
-    for (const [part, rows] of parts) await this.#choose(target, found, part, rows, result);
+      const group = parts.get(part);
+      if (group) group.push(hit);
+      else parts.set(part, [hit]);
+    });
+    for (const [part, group] of parts) await this.#choose(target, found, hits, part, group, result);
     return result;
   }
 
-  async #choose(target: Table, found: Int32Array, part: number, rows: number[], result: Int16Array) {
+  async #choose(
+    target: Table,
+    found: Int32Array,
+    hits: readonly number[],
+    part: number,
+    group: readonly number[],
+    result: Int16Array,
+  ): Promise<void> {
     const start = this.#spool.startOf(part);
-    const sources = Int32Array.from(rows, (row) => found[row]! - start);
+    const sources = Int32Array.from(group, (hit) => found[hits[hit]!]! - start);
     const source = pickRows(await this.#spool.part(part), this.#spool.schema, sources);
-    const own = pickRows(target, this.#target, Int32Array.from(rows));
+    const own = pickRows(
+      target,
+      this.#target,
+      Int32Array.from(group, (hit) => hits[hit]!),
+    );
     const columns = [source, own].map((side) => ({
       length: side.rows,
       nullCount: 0,
       children: side.columns,
     }));
-    const batch = batchOf({ rows: rows.length, columns }, this.#pair);
+    const batch = batchOf({ rows: group.length, columns }, this.#pair);
     for (const [clause, filter] of this.#filters.entries()) {
       const outcomes = filter?.(batch).outcomes;
-      rows.forEach((row, i) => {
-        if (result[row] === -1 && (outcomes === undefined || outcomes[i] === OUTCOME.true))
-          result[row] = clause;
+      group.forEach((hit, i) => {
+        if (result[hit] === -1 && (outcomes === undefined || outcomes[i] === OUTCOME.true))
+          result[hit] = clause;
       });
     }
   }
 }
 
-/** Picks the clause of target rows that no source row was found for. */
-function addUnmatched(
-  result: Int16Array,
+function hitsOf(found: Int32Array): number[] {
+  const hits: number[] = [];
+  for (let row = 0; row < found.length; row++) if (found[row]! >= 0) hits.push(row);
+  return hits;
+}
+
+/** For each target row that no source row was found for the number of its clause, or -1. */
+function unmatchedClauses(
   found: Int32Array,
   filters: readonly (Filter | undefined)[],
   target: Table,
   schema: StructType,
   firstClause: number,
-): void {
+): Int16Array {
+  const result = new Int16Array(found.length).fill(-1);
   const batch = batchOf(target, schema);
   for (const [i, filter] of filters.entries()) {
     const outcomes = filter?.(batch).outcomes;
@@ -158,4 +178,5 @@ function addUnmatched(
       if (outcomes === undefined || outcomes[row] === OUTCOME.true) result[row] = firstClause + i;
     }
   }
+  return result;
 }
