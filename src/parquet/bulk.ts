@@ -11,6 +11,9 @@ const LEAST_BYTES = 1 << 20;
 /** It decodes every column of the file: worth it where most are wanted. */
 const LEAST_SHARE = 0.7;
 
+/** Row groups of a file up to this size are decoded together: each call copies the file into the engine's memory. */
+const LARGEST_AT_ONCE = 16 << 20;
+
 let isBroken = false;
 
 /**
@@ -34,68 +37,86 @@ function isPlain(node: ReadNode, { chunks }: DecodeTask): boolean {
   return ['same', 'boolean', 'toByte', 'toShort'].includes(conversion.kind);
 }
 
+/** Takes the columns of row groups `tasks[from, to)` together. They stand in the engine's memory and are good until it returns. */
+export type TakeColumns = (columns: readonly ColumnData[], from: number, to: number) => void;
+
 /**
- * Decodes row groups of a file by the WebAssembly engine. Undefined where it cannot, or gives another layout than the exact decoder would: that one then says
- * what is so or what is wrong. After a trap it is not used again in this thread.
+ * Decodes row groups of a file by the WebAssembly engine, several at once where the file is not too large. False where it cannot, or gives another layout
+ * than the exact decoder would: what was taken is then to be forgotten, and that decoder says what is so or what is wrong. After a trap the engine is not
+ * used again in this thread.
  */
 export async function decodeBulk(
   tasks: readonly DecodeTask[],
   bytes: Uint8Array,
-): Promise<ColumnData[][] | undefined> {
+  take: TakeColumns,
+): Promise<boolean> {
   const engine = await loadParquetWasm();
-  const decoded: ColumnData[][] = [];
-  try {
-    for (const task of tasks) {
-      const columns = readColumns(engine, task, bytes);
-      if (columns === undefined) return undefined;
-      decoded.push(columns);
+  for (let from = 0; from < tasks.length; ) {
+    let to = from + 1;
+    if (bytes.length <= LARGEST_AT_ONCE) {
+      while (to < tasks.length && tasks[to]!.group === tasks[to - 1]!.group + 1) to++;
     }
-    return decoded;
-  } catch (error) {
-    if (isWasmTrap(error)) isBroken = true;
-    return undefined;
+    const columns = readColumns(engine, tasks.slice(from, to), bytes, (found) => take(found, from, to));
+    if (!columns) return false;
+    from = to;
   }
+  return true;
 }
 
 function readColumns(
   engine: typeof ParquetWasm,
-  task: DecodeTask,
+  tasks: readonly DecodeTask[],
   bytes: Uint8Array,
-): ColumnData[] | undefined {
-  const table = engine.readParquet(bytes, { rowGroups: [task.group], batchSize: Math.max(1, task.rows) });
-  const batches = table.recordBatches();
+  take: (columns: readonly ColumnData[]) => void,
+): boolean {
+  const rows = tasks.reduce((sum, task) => sum + task.rows, 0);
+  const columns: ColumnData[] = [];
+  let release: () => void = () => undefined;
   try {
+    const table = engine.readParquet(bytes, {
+      rowGroups: tasks.map(({ group }) => group),
+      batchSize: Math.max(1, rows),
+    });
+    release = () => table.free();
+    const batches = table.recordBatches();
     const [batch] = batches;
-    if (batches.length !== 1 || batch === undefined || batch.numRows !== task.rows) return undefined;
+    if (batches.length !== 1 || batch === undefined || batch.numRows !== rows) return false;
     const ffi = batch.intoFFI();
-    try {
-      const memory = (engine.wasmMemory() as unknown as { readonly buffer: ArrayBuffer }).buffer;
-      const { data } = parseRecordBatch(memory, ffi.arrayAddr(), ffi.schemaAddr(), true);
-      const columns: ColumnData[] = [];
-      for (const node of task.nodes) {
-        const column = node.kind === 'leaf' ? columnOf(data, node, task) : undefined;
-        if (column === undefined) return undefined;
-        columns.push(column);
-      }
-      return columns;
-    } finally {
+    release = () => {
       ffi.free();
+      table.free();
+    };
+    const memory = (engine.wasmMemory() as unknown as { readonly buffer: ArrayBuffer }).buffer;
+    const { data } = parseRecordBatch(memory, ffi.arrayAddr(), ffi.schemaAddr(), false);
+    for (const node of tasks[0]!.nodes) {
+      const column = node.kind === 'leaf' ? columnOf(data, node, tasks[0]!, rows) : undefined;
+      if (column === undefined) return false;
+      columns.push(column);
     }
+  } catch (error) {
+    if (isWasmTrap(error)) isBroken = true;
+    return false;
   } finally {
-    table.free();
+    if (columns.length < tasks[0]!.nodes.length && !isBroken) release();
   }
+  try {
+    take(columns);
+  } finally {
+    release();
+  }
+  return true;
 }
 
 type LeafNode = ReadNode & { readonly kind: 'leaf' };
 
-function columnOf(batch: Data, node: LeafNode, task: DecodeTask): ColumnData | undefined {
+function columnOf(batch: Data, node: LeafNode, task: DecodeTask, rows: number): ColumnData | undefined {
   const leaf = task.chunks.find((chunk) => chunk.leaf.index === node.column)!.leaf;
   const index = (batch.type as Struct).children.findIndex(({ name }) => name === leaf.path[0]);
   const data = batch.children[index];
   if (
     data === undefined ||
     data.offset !== 0 ||
-    data.length !== task.rows ||
+    data.length !== rows ||
     !isSameLayout(data.type, node, leaf)
   ) {
     return undefined;
@@ -112,8 +133,12 @@ function columnOf(batch: Data, node: LeafNode, task: DecodeTask): ColumnData | u
       values: (data.values as Uint8Array).subarray(0, offsets[length]!),
     };
   }
-  const { buffer, byteOffset, byteLength } = data.values as Uint8Array;
-  return { length, nullCount, validity, values: new Uint8Array(buffer, byteOffset, byteLength) };
+  // How long the view is says nothing: it comes with one item a row, whatever their width.
+  const { buffer, byteOffset, BYTES_PER_ELEMENT } = data.values as Uint8Array;
+  const bytes = DataType.isBool(data.type)
+    ? (length + 7) >> 3
+    : length * BYTES_PER_ELEMENT * (DataType.isDecimal(data.type) ? 4 : 1);
+  return { length, nullCount, validity, values: new Uint8Array(buffer, byteOffset, bytes) };
 }
 
 /** True when the engine chose the Arrow type that the exact decoder's bytes have. A hint in the file may have it choose another. */

@@ -1,46 +1,80 @@
+import { Buffer } from 'node:buffer';
 import { decodeBulk, isBulk } from '../parquet/bulk.js';
 import type { ColumnData } from '../parquet/column/assemble.js';
 import { type DecodeTask, dataFileError, decodeRowGroup } from '../parquet/read.js';
 import type { TaskResult } from '../stage/protocol.js';
-import type { FetchedUnit } from './open-file.js';
 
-/** The row groups of one file to be decoded by a worker thread. */
+/** The row groups of one file to be decoded. Plain data, fit to be sent to a worker thread. */
+export interface DecodeInput {
+  readonly file: string;
+  readonly tasks: readonly DecodeTask[];
+  /** The bytes of the file, where all of them were fetched. */
+  readonly whole?: Uint8Array;
+}
+
+/** The columns of row groups [from, to) of a unit, one for each node. */
+export interface DecodedGroups {
+  readonly from: number;
+  readonly to: number;
+  readonly columns: readonly ColumnData[];
+}
+
 export interface DecodeJob {
-  readonly input: {
-    readonly file: string;
-    readonly tasks: readonly DecodeTask[];
-    /** The bytes of the file, where all of them were fetched. */
-    readonly whole?: Uint8Array;
-  };
-  /** For each row group a column for each node. */
-  readonly output: readonly (readonly ColumnData[])[];
+  readonly input: DecodeInput;
+  readonly output: readonly DecodedGroups[];
 }
 
 /** Decodes in a worker thread; the columns' memory goes over to the caller. Throws `CORRUPT_DATA_FILE`, naming the file. */
-export async function decode(input: DecodeJob['input']): Promise<TaskResult<'decode'>> {
-  const output = await decodeWell(input);
+export async function decode(input: DecodeInput): Promise<TaskResult<'decode'>> {
+  const output = await decodeWell(input, (groups, isLent) => (isLent ? copyGroups(groups) : groups));
   const transfer = new Set<ArrayBuffer>();
-  for (const columns of output) for (const column of columns) collectBuffers(column, transfer);
+  for (const { columns } of output) for (const column of columns) collectBuffers(column, transfer);
   return { output, transfer: [...transfer] };
 }
 
-/** Decodes a fetched unit, in bulk where that gives the same. */
-export function decodeUnit({ unit, tasks, whole }: FetchedUnit): Promise<ColumnData[][]> {
-  return decodeWell({ file: unit.open.file.path, tasks, whole });
-}
-
-async function decodeWell({ file, tasks, whole }: DecodeJob['input']): Promise<ColumnData[][]> {
-  const bulk = whole && isBulk(tasks, whole) ? await decodeBulk(tasks, whole) : undefined;
-  return bulk ?? decodeTasks(file, tasks);
+/**
+ * Decodes a fetched unit, in bulk where that gives the same, and hands its columns over one or more row groups at a time. What is lent is good until `take`
+ * returns. Throws `CORRUPT_DATA_FILE`, naming the file.
+ */
+export async function decodeWell<T>(
+  { file, tasks, whole }: DecodeInput,
+  take: (groups: DecodedGroups, isLent: boolean) => T,
+): Promise<T[]> {
+  if (whole && isBulk(tasks, whole)) {
+    const taken: T[] = [];
+    const done = await decodeBulk(tasks, whole, (columns, from, to) =>
+      taken.push(take({ from, to, columns }, true)),
+    );
+    if (done) return taken;
+  }
+  return decodeTasks(file, tasks).map((groups) => take(groups, false));
 }
 
 /** Decodes in this thread, exactly. Throws `CORRUPT_DATA_FILE`, naming the file. */
-export function decodeTasks(file: string, tasks: readonly DecodeTask[]): ColumnData[][] {
+export function decodeTasks(file: string, tasks: readonly DecodeTask[]): DecodedGroups[] {
   try {
-    return tasks.map(decodeRowGroup);
+    return tasks.map((task, i) => ({ from: i, to: i + 1, columns: decodeRowGroup(task) }));
   } catch (error) {
     throw dataFileError(error, file);
   }
+}
+
+function copyGroups({ from, to, columns }: DecodedGroups): DecodedGroups {
+  const copy = (column: ColumnData): ColumnData => ({
+    ...column,
+    validity: column.validity && copyBytes(column.validity),
+    values: column.values && copyBytes(column.values),
+    offsets: column.offsets?.slice(),
+    children: column.children?.map(copy),
+  });
+  return { from, to, columns: columns.map(copy) };
+}
+
+/** Into memory that is not zeroed first. */
+function copyBytes(bytes: Uint8Array): Uint8Array {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return new Uint8Array(own.buffer);
 }
 
 /** Gathers the memory of a column. */

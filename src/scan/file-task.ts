@@ -5,20 +5,28 @@ import type { TaskResult } from '../stage/protocol.js';
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import { mapAhead } from './ahead.js';
-import { collectBuffers, decodeUnit } from './decode-task.js';
-import { boundOf, filterOf, type RowsPart, rowsOf } from './file-rows.js';
+import { decodeWell } from './decode-task.js';
+import { discard } from './discard.js';
+import { boundOf, filterOf, rowsOf } from './file-rows.js';
+import { blocksOf, type Lot, Outbox } from './handover.js';
 import { Locator } from './location.js';
-import { type FetchedUnit, fetchUnit, type OpenFile, openFile, unitsOf } from './open-file.js';
+import { type FetchedUnit, fetchUnit, joinGroups, type OpenFile, openFile, unitsOf } from './open-file.js';
 import type { ScanFile, ScanPlan } from './plan.js';
 import { wantedRowGroups } from './row-groups.js';
 
 /** Local files to be read by a worker thread, which opens them itself: their bytes never pass the thread that asked. */
 export interface FilesJob {
-  /** `url` is the table's; the plan comes without its files. */
-  readonly input: { readonly url: string; readonly plan: ScanPlan; readonly files: readonly ScanFile[] };
-  /** The wanted rows of each file, in order. `events` are for the asking thread to pass on. */
+  /** `url` is the table's; the plan comes without its files. `slabs` are memory to hand rows over in. */
+  readonly input: {
+    readonly url: string;
+    readonly plan: ScanPlan;
+    readonly files: readonly ScanFile[];
+    readonly slabs: readonly SharedArrayBuffer[];
+  };
+  /** The wanted rows of each file, in order, in `slabs`, which are to be given back. `events` are for the asking thread to pass on. */
   readonly output: {
-    readonly parts: readonly (readonly RowsPart[])[];
+    readonly lots: readonly (readonly Lot[])[];
+    readonly slabs: readonly SharedArrayBuffer[];
     readonly events: readonly RuntimeEvent[];
   };
 }
@@ -31,7 +39,12 @@ const ctx: Context = { clock: systemClock, ids: systemIds, emit: (event) => even
 const stores = new Map<string, Store>();
 
 /** Reads the wanted rows of some files. Throws as `scanBatches`. */
-export async function readFiles({ url, plan, files }: FilesJob['input']): Promise<TaskResult<'readFiles'>> {
+export async function readFiles({
+  url,
+  plan,
+  files,
+  slabs,
+}: FilesJob['input']): Promise<TaskResult<'readFiles'>> {
   events = [];
   const store = stores.get(url) ?? openStore(url, ctx);
   stores.set(url, store);
@@ -43,18 +56,21 @@ export async function readFiles({ url, plan, files }: FilesJob['input']): Promis
     const units = unitsOf(open, wantedRowGroups(plan, open, where));
     return { open, fetched: await Promise.all(units.map(fetchUnit)) };
   };
-  const parts: RowsPart[][] = [];
+  const outbox = new Outbox(slabs);
+  const lots: Lot[][] = [];
   for await (const { open, fetched } of mapAhead(files, fetch, { count: AHEAD })) {
-    const own: RowsPart[] = [];
-    for (const unit of fetched) {
-      const decoded = await decodeUnit(unit);
-      for (const [i, group] of unit.unit.groups.entries()) {
-        own.push(...rowsOf(plan, open, group, decoded[i]!, filter, Number.POSITIVE_INFINITY));
-      }
+    const own: Lot[] = [];
+    for (const { unit, tasks, whole } of fetched) {
+      const input = { file: open.file.path, tasks, whole };
+      const taken = await decodeWell(input, ({ from, to, columns }, isLent) => {
+        const group = joinGroups(unit.groups, from, to);
+        const lent = isLent ? blocksOf(columns) : new Set<ArrayBufferLike>();
+        return outbox.add([...rowsOf(plan, open, group, columns, filter, Number.POSITIVE_INFINITY)], lent);
+      });
+      own.push(...taken);
+      if (whole && whole.byteLength === whole.buffer.byteLength) discard(whole.buffer as ArrayBuffer);
     }
-    parts.push(own);
+    lots.push(own);
   }
-  const transfer = new Set<ArrayBuffer>();
-  for (const part of parts.flat()) for (const column of part.columns) collectBuffers(column, transfer);
-  return { output: { parts, events }, transfer: [...transfer] };
+  return { output: { lots, slabs: outbox.slabs, events }, transfer: outbox.owned };
 }

@@ -95,6 +95,12 @@ export function rowGroupsOf(footer: Footer): RowGroup[] {
   });
 }
 
+/** Row groups [from, to), which follow one another in their file, as one. */
+export function joinGroups(groups: readonly RowGroup[], from: number, to: number): RowGroup {
+  const { index, start } = groups[from]!;
+  return { index, start, rows: groups.slice(from, to).reduce((sum, { rows }) => sum + rows, 0) };
+}
+
 /** The bytes of a unit, ready to be decoded. `whole`: those of the file, where all were fetched. */
 export interface FetchedUnit {
   readonly unit: ReadUnit;

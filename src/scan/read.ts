@@ -1,16 +1,24 @@
 import type { RecordBatch } from 'apache-arrow';
 import { TableError } from '../errors.js';
-import type { ColumnData } from '../parquet/column/assemble.js';
 import type { Context } from '../runtime/context.js';
 import type { Pool } from '../stage/pool.js';
 import { assertNotAborted } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { mapAhead } from './ahead.js';
 import type { BoundPredicate } from './bind.js';
-import { type DecodeJob, decodeTasks, ownedBuffers } from './decode-task.js';
+import { type DecodedGroups, type DecodeInput, decodeTasks, ownedBuffers } from './decode-task.js';
 import { batchOf, boundOf, filterOf, type RowsPart, rowsOf } from './file-rows.js';
+import { giveSlabs, type Lot, takeOver, takeSlabs } from './handover.js';
 import { type LocationOptions, Locator } from './location.js';
-import { type FetchedUnit, fetchUnit, type OpenFile, openFile, type ReadUnit, unitsOf } from './open-file.js';
+import {
+  type FetchedUnit,
+  fetchUnit,
+  joinGroups,
+  type OpenFile,
+  openFile,
+  type ReadUnit,
+  unitsOf,
+} from './open-file.js';
 import type { ScanFile, ScanPlan } from './plan.js';
 import { wantedRowGroups } from './row-groups.js';
 
@@ -23,9 +31,12 @@ export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
 /** Scans of fewer bytes are decoded where they are. */
 const POOL_FROM = 16 << 20;
 
-/** Bytes of files that one worker thread reads in one go, and how many files. */
-const LARGEST_JOB = 64 << 20;
-const JOB_FILES = 8;
+/** A worker thread reads files of up to this size in one go. */
+const LARGEST_FILE = 64 << 20;
+
+/** Bounds on a job of several files: bytes, and how many. */
+const JOB_BYTES = 12 << 20;
+const JOB_FILES = 16;
 
 /** Bounds on what a scan holds ahead of its consumer: requests and bytes. */
 const OPEN_AHEAD = { count: 16, weight: 48 << 20 };
@@ -33,7 +44,7 @@ const FETCH_AHEAD = { count: 16, weight: 64 << 20 };
 
 interface Decoded {
   readonly unit: ReadUnit;
-  readonly columns: readonly (readonly ColumnData[])[];
+  readonly decoded: readonly DecodedGroups[];
 }
 
 /**
@@ -111,10 +122,11 @@ async function* readHere(
     slowStart,
     weightOf: ({ bytes }) => bytes,
   });
-  for await (const { unit, columns } of decodedUnits(fetched, pool, signal)) {
-    for (const [i, group] of unit.groups.entries()) {
-      const { open } = unit;
-      yield { file: open.file, parts: (limit) => rowsOf(plan, open, group, columns[i]!, filter, limit) };
+  for await (const { unit, decoded } of decodedUnits(fetched, pool, signal)) {
+    const { open } = unit;
+    for (const { from, to, columns } of decoded) {
+      const group = joinGroups(unit.groups, from, to);
+      yield { file: open.file, parts: (limit) => rowsOf(plan, open, group, columns, filter, limit) };
     }
   }
 }
@@ -128,13 +140,25 @@ async function* readByWorkers(
   signal: AbortSignal,
 ): AsyncGenerator<PartSource, void, undefined> {
   const bare = { ...plan, files: [] };
-  const read = async (files: readonly ScanFile[]): Promise<PartSource[]> => {
-    const { parts, events } = await pool.run('readFiles', { url: store.url, plan: bare, files }, { signal });
-    for (const event of events) ctx.emit(event);
-    return files.map((file, i) => ({ file, parts: () => parts[i]! }));
+  const read = async (files: readonly ScanFile[]) => {
+    const slabs = takeSlabs(pool, files.length);
+    const output = await pool.run('readFiles', { url: store.url, plan: bare, files, slabs }, { signal });
+    for (const event of output.events) ctx.emit(event);
+    return { files, ...output };
   };
-  const jobs = mapAhead(jobsOf(plan.files, pool.size), read, { count: pool.size + 1 });
-  for await (const sources of jobs) yield* sources;
+  for await (const { files, lots, slabs } of mapAhead(jobsOf(plan.files, pool.size), read, {
+    count: pool.size + 1,
+  })) {
+    for (const [i, file] of files.entries()) {
+      yield { file, parts: () => allParts(lots[i]!) };
+    }
+    giveSlabs(pool, slabs);
+  }
+}
+
+/** Each lot moves to memory of its own when it is its turn: what the consumer has let go of by then makes room for it. */
+function* allParts(lots: readonly Lot[]): Generator<RowsPart, void, undefined> {
+  for (const lot of lots) yield* takeOver(lot);
 }
 
 /** Some files a job, so that a worker fetches one while it decodes another; enough jobs that all workers end together. */
@@ -143,7 +167,7 @@ function* jobsOf(files: readonly ScanFile[], workers: number): Generator<ScanFil
   let job: ScanFile[] = [];
   let bytes = 0;
   for (const file of files) {
-    if (job.length > 0 && (job.length >= most || bytes + file.size > LARGEST_JOB)) {
+    if (job.length > 0 && (job.length >= most || bytes + file.size > JOB_BYTES)) {
       yield job;
       job = [];
       bytes = 0;
@@ -157,7 +181,7 @@ function* jobsOf(files: readonly ScanFile[], workers: number): Generator<ScanFil
 /** Whether worker threads can open the files, none of which is too large to be read in one go. */
 function isLocal(store: Store, plan: ScanPlan, options: ReadOptions): boolean {
   if (!store.url.startsWith('file:') || options.openExternal) return false;
-  return plan.limit === undefined && plan.files.every(({ size }) => size <= LARGEST_JOB);
+  return plan.limit === undefined && plan.files.every(({ size }) => size <= LARGEST_FILE);
 }
 
 async function* units(
@@ -176,14 +200,14 @@ async function* decodedUnits(
 ): AsyncGenerator<Decoded, void, undefined> {
   if (pool === undefined) {
     for await (const { unit, tasks } of fetched)
-      yield { unit, columns: decodeTasks(unit.open.file.path, tasks) };
+      yield { unit, decoded: decodeTasks(unit.open.file.path, tasks) };
     return;
   }
   const decode = async ({ unit, tasks, whole }: FetchedUnit): Promise<Decoded> => {
     const file = unit.open.file.path;
     const transfer = ownedBuffers(tasks);
-    let input: DecodeJob['input'] | undefined = { file, tasks, whole };
-    const once = (): DecodeJob['input'] => {
+    let input: DecodeInput | undefined = { file, tasks, whole };
+    const once = (): DecodeInput => {
       const first = input;
       input = undefined;
       if (first) return first;
@@ -193,7 +217,7 @@ async function* decodedUnits(
         { file },
       );
     };
-    return { unit, columns: await pool.run('decode', once, { transfer, signal }) };
+    return { unit, decoded: await pool.run('decode', once, { transfer, signal }) };
   };
   yield* mapAhead(fetched, decode, { count: pool.size + 1 });
 }
