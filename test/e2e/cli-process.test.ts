@@ -1,14 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tablectlProcess } from '../support/tablectl.js';
 
-const run = promisify(execFile);
 const COMMAND = fileURLToPath(new URL('../../bin/tablectl.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tablectl-'));
 const table = join(folder, 'numbers');
@@ -28,23 +26,6 @@ describe('the command as a process', () => {
     const ran = await tablectlProcess(['info', table, '--json']);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(ran.stdout)).toMatchObject({ rows: 20_000 });
-  });
-
-  // Of processor time, which other work on the machine hardly changes; an empty program of Node is the measure.
-  test('starts quickly: --version in 2 times an empty program, info on a local table in 6', async () => {
-    const probe =
-      'data:text/javascript,process.on("exit",()=>{const{user,system}=process.cpuUsage();process.stderr.write(String(user+system))})';
-    const least = async (...args: string[]): Promise<number> => {
-      const spent: number[] = [];
-      for (let i = 0; i < 3; i++) {
-        const { stderr } = await run(process.execPath, ['--import', probe, ...args]);
-        spent.push(Number(stderr));
-      }
-      return Math.min(...spent);
-    };
-    const empty = await least('-e', '0');
-    expect(await least(COMMAND, '--version')).toBeLessThan(2 * empty);
-    expect(await least(COMMAND, 'info', table)).toBeLessThan(6 * empty);
   });
 
   test('a reader that goes away is the end and no fault', async () => {
