@@ -1,0 +1,186 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createTable, parseDdl, type Row } from '../../src/index.js';
+import { folder, open, ownLines, schemaOf, shared, sorted } from './engines.js';
+
+const root = folder();
+const { engines, runtime } = shared();
+
+interface Feature {
+  readonly name: string;
+  readonly columns: string;
+  readonly properties: string;
+  /** A row as this library takes it; generated columns left out. */
+  readonly row: (id: number, n: number, day: string) => Row;
+}
+
+const plain = (id: number, n: number, day: string): Row => ({ id, n, day });
+const FEATURES: readonly Feature[] = [
+  {
+    name: 'check',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.feature.checkConstraints' = 'supported', 'delta.constraints.small' = 'n < 1000'",
+    row: plain,
+  },
+  {
+    name: 'row-tracking',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.enableRowTracking' = 'true'",
+    row: plain,
+  },
+  {
+    name: 'row-tracking-vectors',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = 'true'",
+    row: plain,
+  },
+  {
+    name: 'v2-checkpoint',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.checkpointPolicy' = 'v2'",
+    row: plain,
+  },
+  {
+    name: 'defaults',
+    columns: "id INT, n INT, day DATE, s STRING DEFAULT 'none'",
+    properties: "'delta.feature.allowColumnDefaults' = 'supported'",
+    row: plain,
+  },
+  {
+    name: 'changes',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.enableChangeDataFeed' = 'true'",
+    row: plain,
+  },
+  {
+    name: 'changes-vectors',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true'",
+    row: plain,
+  },
+  {
+    name: 'mapped-name',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.columnMapping.mode' = 'name'",
+    row: plain,
+  },
+  {
+    name: 'mapped-id',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.columnMapping.mode' = 'id', 'delta.enableDeletionVectors' = 'true'",
+    row: plain,
+  },
+  {
+    name: 'in-commit',
+    columns: 'id INT, n INT, day DATE',
+    properties: "'delta.enableInCommitTimestamps' = 'true'",
+    row: plain,
+  },
+];
+
+describe.each(FEATURES)('a table of Spark with $name', ({ name, columns, properties, row }) => {
+  it('is written here by every verb, and read and written again by Spark', async () => {
+    const url = join(root, name);
+    const target = `delta.\`${url}\``;
+    const ask = (text: string) => engines.ask('spark.sql', { text });
+    await ask(
+      `CREATE TABLE ${target} (${columns}) USING delta PARTITIONED BY (day) TBLPROPERTIES (${properties})`,
+    );
+    const table = await open(url);
+    const agree = async () => {
+      const ours = await ownLines(await open(url));
+      const answer = await engines.ask('spark.read', { url });
+      const spark = sorted(answer.lines);
+      expect.soft(ours).toEqual(spark);
+      return spark.map((line) => JSON.parse(line) as { id: number; n: number; day: string });
+    };
+    await table.append([
+      row(1, 1, '2024-01-01'),
+      row(2, 2, '2024-01-01'),
+      row(3, 3, '2024-01-02'),
+      row(4, 4, '2024-01-02'),
+    ]);
+    await table.overwritePartitions([row(5, 5, '2024-01-02'), row(6, 6, '2024-01-02')]);
+    await table.merge([row(5, 50, '2024-01-02'), row(7, 70, '2024-01-03')], { on: ['id'] });
+    await table.delete({ where: 'id = 1' });
+    await table.update({ set: { n: 'n + 1' }, where: 'id = 2' });
+    await table.overwrite([row(8, 8, '2024-01-03')], { where: "n >= 8 and day = '2024-01-03'" });
+    await table.checkpoint();
+    const pairs = (rows: readonly { id: number; n: number }[]) =>
+      rows.map(({ id, n }) => `${id}=${n}`).sort();
+    expect(pairs(await agree())).toEqual(['2=3', '5=50', '6=6', '8=8']);
+    await ask(`UPDATE ${target} SET n = 9 WHERE id = 6`);
+    await ask(`DELETE FROM ${target} WHERE id = 8`);
+    await (await open(url)).update({ set: { n: 'n * 2' }, where: 'true' });
+    expect(pairs(await agree())).toEqual(['2=6', '5=100', '6=18']);
+    if (name.startsWith('row-tracking')) {
+      const ids = await ask(`SELECT id, _metadata.row_id AS r FROM ${target} ORDER BY id`);
+      expect(new Set(ids.map(({ r }) => r)).size).toBe(3);
+      expect(ids.find(({ id }) => id === 2)).toEqual({ id: 2, r: 1 });
+    }
+    if (name.startsWith('changes')) {
+      const { version } = await (await open(url)).snapshot();
+      const feed = `table_changes_by_path('${url}', 1, ${version})`;
+      const theirs = await ask(`SELECT _change_type AS c, id, n, _commit_version AS v FROM ${feed}`);
+      const ours: unknown[] = [];
+      for await (const change of (await open(url)).changes({ from: 1 }))
+        ours.push({ c: change._change_type, id: change.id, n: change.n, v: Number(change._commit_version) });
+      const text = (rows: readonly unknown[]) => rows.map((each) => JSON.stringify(each)).sort();
+      expect(text(ours)).toEqual(text(theirs));
+    }
+  });
+});
+
+describe('rules that Spark put into a table', () => {
+  it('are kept here as Spark keeps them', async () => {
+    const url = join(root, 'rules');
+    const target = `delta.\`${url}\``;
+    await engines.ask('spark.sql', { text: `CREATE TABLE ${target} (id INT, n INT) USING delta` });
+    await engines.ask('spark.sql', { text: `ALTER TABLE ${target} ADD CONSTRAINT positive CHECK (n > 0)` });
+    const table = await open(url);
+    await expect(table.append([{ id: 1, n: null }])).rejects.toMatchObject({ code: 'INVALID_ROW' });
+    await expect(
+      engines.ask('spark.sql', { text: `INSERT INTO ${target} VALUES (1, NULL)` }),
+    ).rejects.toThrow(/CHECK constraint/);
+    await table.append([{ id: 1, n: 1 }]);
+    expect((await engines.ask('spark.read', { url })).lines).toEqual(['{"id":1,"n":1}']);
+  });
+});
+
+describe('a table made here', () => {
+  it('with a generated column is read and written by Spark, which keeps its rule', async () => {
+    const url = join(root, 'generated');
+    const { fields } = parseDdl('id int, t timestamp, day date');
+    const day = { ...fields[2]!, metadata: { 'delta.generationExpression': 'CAST(t AS DATE)' } };
+    const table = await createTable(url, {
+      schema: { type: 'struct', fields: [fields[0]!, fields[1]!, day] },
+      partitionBy: ['day'],
+      rows: [{ id: 1, t: '2024-01-01T10:00:00Z' }],
+      runtime,
+    });
+    const target = `delta.\`${url}\``;
+    await engines.ask('spark.sql', {
+      text: `INSERT INTO ${target} (id, t) VALUES (2, TIMESTAMP '2024-01-02 10:00:00')`,
+    });
+    const wrong = `INSERT INTO ${target} VALUES (3, TIMESTAMP '2024-01-02 10:00:00', DATE '2020-01-01')`;
+    await expect(engines.ask('spark.sql', { text: wrong })).rejects.toThrow(/CHECK constraint/);
+    await table.update({ set: { t: "timestamp '2024-03-03T10:00:00Z'" }, where: 'id = 2' });
+    const { lines } = await engines.ask('spark.read', { url, where: "day = '2024-03-03'" });
+    expect(lines).toEqual(['{"id":2,"t":"2024-03-03T10:00:00.000000Z","day":"2024-03-03"}']);
+  });
+
+  it.each(['name', 'id'])('with columns mapped by %s is read and written by Spark', async (mode) => {
+    const url = join(root, `ours-${mode}`);
+    const schema = parseDdl('id int, `a b` string');
+    const table = await createTable(url, {
+      schema,
+      properties: { 'delta.columnMapping.mode': mode },
+      rows: [{ id: 1, 'a b': 'x' }],
+      runtime,
+    });
+    await engines.ask('spark.write', { url, schema: schemaOf(schema), lines: ['{"id":2,"a b":"y"}'] });
+    await table.delete({ where: 'id = 1' });
+    expect((await engines.ask('spark.read', { url })).lines).toEqual(['{"id":2,"a b":"y"}']);
+    expect(await ownLines(await open(url))).toEqual(['{"id":2,"a b":"y"}']);
+  });
+});
