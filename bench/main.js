@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { commandCases } from './cases/command.js';
 import { openCases } from './cases/open.js';
 import { parquetCases } from './cases/parquet.js';
 import { readCases } from './cases/read.js';
@@ -15,7 +16,7 @@ import { printRows, versionsOf } from './report.js';
 const ROOT = new URL('..', import.meta.url).pathname;
 
 /** @type {Record<string, import('./measure.js').Case>} */
-const CASES = { ...openCases, ...writeCases, ...readCases, ...s3Cases, ...parquetCases };
+const CASES = { ...openCases, ...writeCases, ...readCases, ...s3Cases, ...parquetCases, ...commandCases };
 
 const { values } = parseArgs({
   options: {
