@@ -5,7 +5,7 @@ import type { TableContext } from '../runtime/table-context.js';
 import type { State } from '../snapshot/state.js';
 import { create } from '../write/create.js';
 import { checkCalendar } from './calendar-file.js';
-import type { Definition } from './definition.js';
+import { type Definition, MANY_INTERVALS } from './definition.js';
 import { bindTarget } from './target.js';
 
 /** A pipeline on a runtime: everything that its operations need. */
@@ -41,7 +41,25 @@ export async function prepareJob(job: Job): Promise<State> {
     );
   }
   await checkCalendar(job, state);
+  warnOfMany(job);
   return state;
+}
+
+const warned = new WeakSet<Definition>();
+
+/** Every interval is an entry that every reader of the table loads. */
+function warnOfMany({ definition, table }: Job): void {
+  const { calendar, startMs, name } = definition;
+  const now = table.ctx.clock.now();
+  if (warned.has(definition) || now <= startMs) return;
+  warned.add(definition);
+  const { startMs: from, endMs } = calendar.spanAt(now);
+  const count = Math.floor((now - startMs) / (endMs - from));
+  if (count <= MANY_INTERVALS) return;
+  table.ctx.emit({
+    type: 'warning',
+    message: `The pipeline ${name} has some ${count} intervals, and each that is run is an entry of the table's log that every engine loads. Longer intervals are cheaper.`,
+  });
 }
 
 async function stateOrCreate(job: Job): Promise<State> {

@@ -19,15 +19,20 @@ export function appIdOf(pipeline: string, { startMs, endMs }: Span): string {
 /** Pipeline and interval of an `appId`; undefined for one that is none of ours. */
 export function parseAppId(appId: string): ({ readonly pipeline: string } & Span) | undefined {
   if (!appId.startsWith(PREFIX)) return undefined;
-  const parts = appId.slice(PREFIX.length).split('/');
-  if (parts.length !== 3) return undefined;
-  const [startMs, endMs] = [instant(parts[1]!), instant(parts[2]!)];
-  if (startMs === undefined || endMs === undefined || startMs >= endMs) return undefined;
+  const slash = appId.indexOf('/', PREFIX.length);
+  const span = slash < 0 ? undefined : parseSpan(appId.slice(slash + 1));
+  if (!span) return undefined;
   try {
-    return { pipeline: decodeURIComponent(parts[0]!), startMs, endMs };
+    return { pipeline: decodeURIComponent(appId.slice(PREFIX.length, slash)), ...span };
   } catch {
     return undefined;
   }
+}
+
+function parseSpan(text: string): Span | undefined {
+  const slash = text.indexOf('/');
+  const [startMs, endMs] = [instant(text.slice(0, slash)), instant(text.slice(slash + 1))];
+  return startMs === undefined || endMs === undefined || startMs >= endMs ? undefined : { startMs, endMs };
 }
 
 /** The entries of one pipeline by `spanKey`. */
@@ -36,15 +41,9 @@ export function readLedger(state: Pick<State, 'txns'>, pipeline: string): Map<st
   const entries = new Map<string, LedgerEntry>();
   for (const [appId, { version, lastUpdated }] of state.txns) {
     if (!appId.startsWith(prefix)) continue;
-    const found = parseAppId(appId);
-    if (!found) continue;
-    const { startMs, endMs } = found;
-    entries.set(spanKey(found), {
-      startMs,
-      endMs,
-      attempt: Number(version),
-      lastUpdated: lastUpdated ?? undefined,
-    });
+    const span = parseSpan(appId.slice(prefix.length));
+    if (!span) continue;
+    entries.set(spanKey(span), { ...span, attempt: Number(version), lastUpdated: lastUpdated ?? undefined });
   }
   return entries;
 }
