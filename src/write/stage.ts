@@ -12,6 +12,7 @@ import { evolveModes, stageEvolving } from './evolve.js';
 import { stageMerge } from './merge.js';
 import { stageOverwriteWhere } from './overwrite.js';
 import { replacedTable, stageOverwriteAll } from './overwrite-all.js';
+import { onNewest } from './newest.js';
 import { planOverwritePartitions } from './overwrite-partitions.js';
 import { NOTHING } from './plan.js';
 import { stageReplaceUsing } from './replace-using.js';
@@ -36,7 +37,8 @@ export async function stage(
   verb: Verb,
   options: WriteOptions = {},
 ): Promise<StagedWrite> {
-  return stageOn(table, await stateToWrite(table, verb), rows, verb, options);
+  const state = await stateToWrite(table, verb);
+  return onNewest(table, state, rows, (on) => stageOn(table, on, rows, verb, options));
 }
 
 /** Stages `rows` and commits them by `verb`. A replayed token reads no rows. Effect, atomicity and errors as `stage` and `StagedWrite.commit`. */
@@ -49,14 +51,16 @@ export async function write(
   // Whoever else appends now may wait for these rows, to commit them together.
   const arrived = verb === 'append' && isAtHand(rows) ? table.appends.expect() : () => undefined;
   try {
-    const state = await stateToWrite(table, verb);
-    const record = recordOf(state, options.txn, table.ctx.clock.now());
-    if (record) return skipped(table, state, record, rows, options);
-    const staged = await stageOn(table, state, rows, verb, options);
-    assertTargeted(table.url, staged, options);
-    const committing = staged.commit();
-    arrived();
-    return await committing;
+    const known = await stateToWrite(table, verb);
+    return await onNewest(table, known, rows, async (state) => {
+      const record = recordOf(state, options.txn, table.ctx.clock.now());
+      if (record) return skipped(table, state, record, rows, options);
+      const staged = await stageOn(table, state, rows, verb, options);
+      assertTargeted(table.url, staged, options);
+      const committing = staged.commit();
+      arrived();
+      return committing;
+    });
   } finally {
     arrived();
   }
