@@ -90,7 +90,10 @@ export interface BoundCall {
   readonly args: readonly BoundExpression[];
 }
 
-/** A bound expression with the distinct columns that it reads. */
+/**
+ * A bound expression with the distinct columns that its source names: also those that computing constants made needless, so that the source can be bound
+ * again against these alone.
+ */
 export interface Bound {
   readonly root: BoundExpression;
   readonly columns: readonly BoundColumn[];

@@ -12,7 +12,6 @@ import {
   type BoundPredicate,
   boundLiteral,
   childrenOf,
-  columnsOf,
 } from './bind-tree.js';
 import { castTo, described, typeError } from './bind-types.js';
 import { compileRow } from './evaluate-row.js';
@@ -32,14 +31,16 @@ const MAX_DEPTH = 400;
  */
 export function bindPredicate(predicate: Predicate | string, schema: StructType): BoundPredicate {
   const source = typeof predicate === 'string' ? parsePredicate(predicate) : predicate;
-  const root = condition(source, schemaContext(schema));
-  return { root, columns: columnsOf(root) };
+  const context = schemaContext(schema);
+  const root = condition(source, context);
+  return { root, columns: [...context.named.values()] };
 }
 
 /** The same for an expression of any type; its type is `root.type`. */
 export function bindExpression(expression: Expression, schema: StructType): Bound {
-  const root = bind(expression, schemaContext(schema));
-  return { root, columns: columnsOf(root) };
+  const context = schemaContext(schema);
+  const root = bind(expression, context);
+  return { root, columns: [...context.named.values()] };
 }
 
 export interface BindContext {
@@ -47,7 +48,10 @@ export interface BindContext {
   readonly depth: number;
 }
 
-function schemaContext(schema: StructType): BindContext {
+/** `named`: the columns found so far. */
+function schemaContext(
+  schema: StructType,
+): BindContext & { readonly named: ReadonlyMap<string, BoundColumn> } {
   const known = new Map<string, BoundColumn>();
   const column = (path: readonly string[]): BoundColumn => {
     const found = resolveColumn(path, schema);
@@ -55,7 +59,7 @@ function schemaContext(schema: StructType): BindContext {
     if (same === undefined) known.set(found.key, found);
     return same ?? found;
   };
-  return { column, depth: 0 };
+  return { column, named: known, depth: 0 };
 }
 
 function bind(source: Expression, outer: BindContext): BoundExpression {
