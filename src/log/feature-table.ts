@@ -225,10 +225,10 @@ export const FEATURES: Readonly<Record<string, Feature>> = {
   clustering: {
     kind: 'writer',
     read: 'yes',
-    write: 'no',
+    write: 'yes',
     maintain: 'yes',
     ...LISTED,
-    note: 'Writers owe statistics of every clustering column.',
+    note: 'Files written have statistics of every clustering column; they are not clustered.',
   },
   variantType: VARIANT,
   'variantType-preview': VARIANT,

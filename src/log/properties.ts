@@ -7,6 +7,8 @@ export interface DataSkipping {
   readonly indexedColumns: number;
   /** Logical paths, e.g. `[['a', 'b'], ['c']]`. */
   readonly statsColumns?: readonly (readonly string[])[];
+  /** Physical paths of columns that get statistics in any case. */
+  readonly always?: readonly (readonly string[])[];
 }
 
 /** The table properties that this library acts on, with the defaults of other engines where they are absent. Durations in milliseconds, sizes in bytes. */

@@ -48,7 +48,7 @@ const BOUNDED: ReadonlySet<string> = new Set([
 
 /**
  * Which columns of the files of this schema (without partition columns) get statistics: those named by `delta.dataSkippingStatsColumns` with all below them,
- * else the first leaves by `delta.dataSkippingNumIndexedCols`. Arrays, maps, binary and boolean columns count their NULLs alone.
+ * else the first leaves by `delta.dataSkippingNumIndexedCols`; and those of `always`. Arrays, maps, binary and boolean columns count their NULLs alone.
  */
 export function planStatistics(
   schema: StructType,
@@ -58,11 +58,14 @@ export function planStatistics(
   const leaves = leafColumns(schema, mode);
   const named = skipping?.statsColumns?.map((path) => path.map((name) => name.toLowerCase()));
   const indexed = skipping?.indexedColumns ?? DEFAULT_INDEXED;
-  const chosen = named
-    ? leaves.filter(({ logical }) =>
-        named.some((path) => path.every((name, i) => logical[i]?.toLowerCase() === name)),
-      )
-    : leaves.slice(0, indexed < 0 ? undefined : indexed);
+  const always = new Set(skipping?.always?.map(keyOf));
+  const chosen = leaves.filter(
+    ({ logical, physical }, i) =>
+      always.has(keyOf(physical)) ||
+      (named
+        ? named.some((path) => path.every((name, at) => logical[at]?.toLowerCase() === name))
+        : indexed < 0 || i < indexed),
+  );
   const places = placesOf(schema);
   return chosen
     .filter(({ field }) => isStored(field.dataType))

@@ -48,7 +48,7 @@ export function replacedTable(
   assertWritable(protocol, next, url);
   const upgrade: Action[] = protocol === state.protocol ? [] : [{ protocol }];
   return {
-    rules: { schema: mapped.schema, metadata: next, protocol },
+    rules: { schema: mapped.schema, metadata: next, protocol, domains: state.domains },
     actions: [...upgrade, { metaData: next }],
   };
 }

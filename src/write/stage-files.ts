@@ -1,14 +1,15 @@
 import type { RecordBatch } from 'apache-arrow';
+import { parseJson } from '../log/json.js';
 import { tableProperties } from '../log/properties.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { columnMappingMode } from '../schema/mapping.js';
-import type { StructType } from '../schema/types.js';
+import type { Json, JsonObject, StructType } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
 import { stageRows } from '../stage/stage.js';
 import type { StagedFile } from '../stage/staged.js';
 
 /** The part of a state that says how files of a table are written. */
-export type FileRules = Pick<State, 'schema' | 'metadata' | 'protocol'>;
+export type FileRules = Pick<State, 'schema' | 'metadata' | 'protocol'> & Partial<Pick<State, 'domains'>>;
 
 export interface StageFilesOptions {
   /** The table's by default. */
@@ -23,7 +24,7 @@ export interface StageFilesOptions {
 /** Stages batches of the table's Arrow types as the table's properties ask for. Effect and errors as `stageRows`. */
 export async function stageBatches(
   table: TableContext,
-  { schema, metadata, protocol }: FileRules,
+  { schema, metadata, protocol, domains }: FileRules,
   batches: AsyncIterable<RecordBatch>,
   options: StageFilesOptions = {},
 ): Promise<StagedFile[]> {
@@ -35,9 +36,19 @@ export async function stageBatches(
     mapping: columnMappingMode(metadata, protocol),
     partitionColumns: metadata.partitionColumns,
     targetFileSize: properties.targetFileSize,
-    stats: properties.dataSkipping,
+    stats: { ...properties.dataSkipping, always: clusteringColumns(domains) },
     ...(share === undefined ? {} : { memory: Math.floor(pool.memory / share) }),
     ...(dataFolder === undefined ? {} : { dataFolder }),
     signal,
   });
+}
+
+/** The physical paths of the columns that a clustered table is ordered by: writers owe their statistics (protocol: Writer Requirements for Clustered Table). */
+function clusteringColumns(domains: State['domains'] | undefined): readonly (readonly string[])[] {
+  const domain = domains?.get('delta.clustering');
+  if (!domain) return [];
+  const { clusteringColumns: columns } = parseJson(domain.configuration) as JsonObject;
+  return Array.isArray(columns)
+    ? columns.map((column: Json) => (Array.isArray(column) ? column : [column]).map(String))
+    : [];
 }

@@ -10,7 +10,7 @@ import { step } from '../support/verb-arbitraries.js';
 import { type Item, type Step, spelled } from '../support/verb-model.js';
 
 const PROCESSES = 4;
-const STEPS = 12;
+const STEPS = 8;
 const SCHEMA = 'id long, n int, p string, s string';
 
 interface Outcome {

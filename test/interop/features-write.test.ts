@@ -147,6 +147,27 @@ describe('rules that Spark put into a table', () => {
   });
 });
 
+describe('a clustered table of Spark', () => {
+  it('is written here with statistics of its clustering columns, and keeps them', async () => {
+    const url = join(root, 'clustered');
+    const target = `delta.\`${url}\``;
+    const ask = (text: string) => engines.ask('spark.sql', { text });
+    await ask(`CREATE TABLE ${target} (a INT, b STRING, id INT) USING delta CLUSTER BY (id)`);
+    const table = await open(url);
+    await table.append([
+      { a: 1, b: 'x', id: 1 },
+      { a: 2, b: 'y', id: 2 },
+    ]);
+    await table.merge([{ a: 3, b: 'z', id: 2 }], { on: ['id'] });
+    for (const { stats } of await (await table.snapshot()).files())
+      expect(JSON.parse(stats!).minValues).toHaveProperty('id');
+    await ask(`OPTIMIZE ${target}`);
+    const detail = await engines.ask('spark.detail', { url });
+    expect(detail).toMatchObject({ clusteringColumns: ['id'] });
+    expect(sorted((await engines.ask('spark.read', { url })).lines)).toEqual(await ownLines(await open(url)));
+  });
+});
+
 describe('a table made here', () => {
   it('with a generated column is read and written by Spark, which keeps its rule', async () => {
     const url = join(root, 'generated');

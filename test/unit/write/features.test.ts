@@ -9,11 +9,13 @@ import {
   type Table,
 } from '../../../src/index.js';
 import { classicCheckpointKey, commitPath } from '../../../src/log/paths.js';
+import type { DataSkipping } from '../../../src/log/properties.js';
 import { bytesSource, readFooter } from '../../../src/parquet/flat/read.js';
 import { planScan } from '../../../src/scan/plan.js';
 import { scanBatches } from '../../../src/scan/read.js';
 import { rowsFromBatch } from '../../../src/schema/rows-out.js';
 import { loadState } from '../../../src/snapshot/load.js';
+import { planStatistics } from '../../../src/stage/statistics.js';
 
 const runtime = createRuntime({ workers: 1 });
 afterAll(() => runtime.close());
@@ -289,4 +291,12 @@ describe('a table whose policy is v2', () => {
     expect([state.version, state.files.count, state.txns.get('job')?.version]).toEqual([2, 2, 1]);
     expect(await all(table)).toEqual(['{"id":2,"p":null}', '{"id":4,"p":"a"}']);
   });
+});
+
+test('columns that a table is clustered by have statistics, whatever its properties say', () => {
+  const schema = parseDdl('a long, b struct<c:long,d:long>');
+  const paths = (skipping: DataSkipping) =>
+    planStatistics(schema, 'none', skipping).map(({ path }) => path.join('.'));
+  expect(paths({ indexedColumns: 1, always: [['b', 'd']] })).toEqual(['a', 'b.d']);
+  expect(paths({ indexedColumns: 0, statsColumns: [['b', 'c']], always: [['a']] })).toEqual(['a', 'b.c']);
 });
