@@ -7,7 +7,7 @@ import type { Action } from '../log/actions.js';
 import { assertWritable } from '../log/features.js';
 import type { State } from '../snapshot/state.js';
 import { type Amount, assertMayRemove, NOTHING, stagedAmount } from '../write/plan.js';
-import { batchesOf } from '../write/source.js';
+import { ruledBatches } from '../write/ruled-source.js';
 import type { Work } from '../write/work.js';
 import { Digester } from './digest.js';
 import { commitFacts, factsText, type InputFacts, loadFacts, type RunFacts, writeNote } from './facts.js';
@@ -112,7 +112,7 @@ async function runOnce(
     const digester = new Digester(state.schema);
     const target = bindTarget(definition, state).predicate(interval);
     const rows = await definition.produce({ interval, read: inputs.read, signal });
-    const batches = digested(batchesOf(rows, state.schema), digester);
+    const batches = digested(ruledBatches(table, state, rows), digester);
     work = await stageRun(table, definition, state, batches, target, signal);
     const staged = stagedAmount(work.files);
     const tagged = new Set(work.files.map(({ path }) => path));

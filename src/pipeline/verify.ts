@@ -5,7 +5,7 @@ import { scanBatches } from '../scan/read.js';
 import { type Row, rowsFromBatch } from '../schema/rows-out.js';
 import type { StructType } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
-import { batchesOf } from '../write/source.js';
+import { ruledBatches } from '../write/ruled-source.js';
 import { Digester, type RowsDigest } from './digest.js';
 import { loadFacts, type RunFacts } from './facts.js';
 import { Inputs } from './inputs.js';
@@ -113,7 +113,7 @@ class Sides {
       ...(asRecorded && this.#facts ? { recorded: this.#facts.inputs } : {}),
     });
     const rows = await this.#job.definition.produce({ interval: this.#interval, read: inputs.read, signal });
-    yield* batchesOf(rows, this.#schema);
+    yield* ruledBatches(this.#job.table, this.#state, rows);
   }
 
   async *live(): AsyncGenerator<RecordBatch> {

@@ -4,7 +4,7 @@ import { readHistory } from '../../../src/log/history.js';
 import { factsOfCommit, readNotes } from '../../../src/pipeline/facts.js';
 import type { Job } from '../../../src/pipeline/job.js';
 import { attemptOf, readLedger } from '../../../src/pipeline/ledger.js';
-import { type Bench, contents, type Gate, gate, job, openBench, rowsAt, run } from './support.js';
+import { type Bench, contents, EVENTS, type Gate, gate, job, openBench, rowsAt, run } from './support.js';
 
 let bench: Bench;
 beforeAll(async () => {
@@ -19,6 +19,18 @@ async function lastFacts(of: Job) {
 }
 
 describe('a run', () => {
+  test('keeps what its table demands of rows', async () => {
+    const create = {
+      schema: EVENTS,
+      partitionBy: ['day'],
+      properties: { 'delta.constraints.known': "value <> 'a'" },
+    };
+    await expect(run(job(bench, 'constrained', { create }), '2024-01-05')).rejects.toMatchObject({
+      code: 'INVALID_ROW',
+      context: { constraint: 'CHECK constraint known' },
+    });
+  });
+
   test('commits its rows with its entry, its facts and a note', async () => {
     const daily = job(bench, 'once', { codeVersion: 'abc' });
     const result = await run(daily, '2024-01-05');
