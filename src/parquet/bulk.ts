@@ -4,7 +4,7 @@ import type { ColumnData } from './column/assemble.js';
 import type { ReadNode } from './column/read-tree.js';
 import type { Leaf } from './flat/footer.js';
 import type { DecodeTask } from './read.js';
-import { isWasmTrap, loadParquetWasm, type ParquetWasm } from './wasm.js';
+import { isWasmTrap, loadParquetWasm, type ParquetWasm, parquetWasmMemory } from './wasm.js';
 
 /** Below this the engine's own cost outweighs what it saves. */
 const LEAST_BYTES = 1 << 20;
@@ -26,6 +26,17 @@ export function isBulk(tasks: readonly DecodeTask[], bytes: Uint8Array): boolean
   for (const { chunks } of tasks) for (const chunk of chunks) wanted += chunk.bytes.length;
   if (wanted < bytes.length * LEAST_SHARE) return false;
   return tasks.every((task) => task.nodes.every((node) => isPlain(node, task)));
+}
+
+/** To load the engine takes as long as it saves on this many bytes of files. */
+const LOAD_AFTER = 12 << 20;
+let seen = 0;
+
+/** For a thread that does not decode all the time: whether the engine is loaded, or would have paid by now. `bytes` are those of the file at hand. */
+export function bulkPays(bytes: number): boolean {
+  if (parquetWasmMemory() > 0) return true;
+  seen += bytes;
+  return seen > LOAD_AFTER;
 }
 
 function isPlain(node: ReadNode, { chunks }: DecodeTask): boolean {

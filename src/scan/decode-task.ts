@@ -1,8 +1,8 @@
-import { Buffer } from 'node:buffer';
-import { decodeBulk, isBulk } from '../parquet/bulk.js';
+import { bulkPays, decodeBulk, isBulk } from '../parquet/bulk.js';
 import type { ColumnData } from '../parquet/column/assemble.js';
 import { type DecodeTask, dataFileError, decodeRowGroup } from '../parquet/read.js';
 import type { TaskResult } from '../stage/protocol.js';
+import { ownColumns } from './handover.js';
 
 /** The row groups of one file to be decoded. Plain data, fit to be sent to a worker thread. */
 export interface DecodeInput {
@@ -26,10 +26,20 @@ export interface DecodeJob {
 
 /** Decodes in a worker thread; the columns' memory goes over to the caller. Throws `CORRUPT_DATA_FILE`, naming the file. */
 export async function decode(input: DecodeInput): Promise<TaskResult<'decode'>> {
-  const output = await decodeWell(input, (groups, isLent) => (isLent ? copyGroups(groups) : groups));
+  const output = await decodeWell(input, keep);
   const transfer = new Set<ArrayBuffer>();
   for (const { columns } of output) for (const column of columns) collectBuffers(column, transfer);
   return { output, transfer: [...transfer] };
+}
+
+/** Decodes in the thread that asked, where the engine for bulk is not loaded before it pays. Throws `CORRUPT_DATA_FILE`, naming the file. */
+export async function decodeHere({ file, tasks, whole }: DecodeInput): Promise<DecodedGroups[]> {
+  const isWorth = whole && isBulk(tasks, whole) && bulkPays(whole.length);
+  return decodeWell({ file, tasks, whole: isWorth ? whole : undefined }, keep);
+}
+
+function keep(groups: DecodedGroups, isLent: boolean): DecodedGroups {
+  return isLent ? { ...groups, columns: ownColumns(groups.columns) } : groups;
 }
 
 /**
@@ -57,24 +67,6 @@ export function decodeTasks(file: string, tasks: readonly DecodeTask[]): Decoded
   } catch (error) {
     throw dataFileError(error, file);
   }
-}
-
-function copyGroups({ from, to, columns }: DecodedGroups): DecodedGroups {
-  const copy = (column: ColumnData): ColumnData => ({
-    ...column,
-    validity: column.validity && copyBytes(column.validity),
-    values: column.values && copyBytes(column.values),
-    offsets: column.offsets?.slice(),
-    children: column.children?.map(copy),
-  });
-  return { from, to, columns: columns.map(copy) };
-}
-
-/** Into memory that is not zeroed first. */
-function copyBytes(bytes: Uint8Array): Uint8Array {
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  own.set(bytes);
-  return new Uint8Array(own.buffer);
 }
 
 /** Gathers the memory of a column. */

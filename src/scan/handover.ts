@@ -40,26 +40,15 @@ export class Outbox {
 
   /** Moves the parts; what they share, they share afterwards. Their memory is freed, but for what is `lent` to this thread. */
   add(parts: readonly RowsPart[], lent: ReadonlySet<ArrayBufferLike>): Lot {
-    const places = new Map<ArrayBufferView, number>();
-    let bytes = 0;
-    const plan = (view: ArrayBufferView): void => {
-      if (places.has(view)) return;
-      places.set(view, bytes);
-      bytes += aligned(view.byteLength);
-    };
-    for (const { columns } of parts) for (const column of columns) eachView(column, plan);
-    const { memory, start } = this.#room(bytes);
-    for (const [view, place] of places) {
-      const from = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-      new Uint8Array(memory, start + place, view.byteLength).set(from);
-    }
-    const moved = parts.map((part) => moveViews(part, memory, (view) => start + places.get(view)!));
-    const used = new Set(Array.from(places.keys(), ({ buffer }) => buffer as ArrayBuffer));
-    for (const buffer of used) if (!lent.has(buffer) && buffer.byteLength >= LEAST_DISCARDED) discard(buffer);
+    const { moved, start, bytes } = moveParts(parts, (size) => this.#room(size));
+    const used = new Set<ArrayBuffer>();
+    for (const { columns } of parts)
+      for (const block of blocksOf(columns)) if (!lent.has(block)) used.add(block as ArrayBuffer);
+    for (const block of used) if (block.byteLength >= LEAST_DISCARDED) discard(block);
     return { parts: moved, start, bytes };
   }
 
-  #room(bytes: number): { memory: SharedArrayBuffer | ArrayBuffer; start: number } {
+  #room(bytes: number): Room {
     if (bytes > LARGEST_SLAB) {
       const memory = new ArrayBuffer(bytes);
       this.owned.push(memory);
@@ -103,6 +92,39 @@ export function giveSlabs(pool: Pool, slabs: readonly SharedArrayBuffer[]): void
   // The larger serve more files.
   all.sort((a, b) => b.byteLength - a.byteLength);
   kept.set(pool, all.slice(0, KEPT_SLABS));
+}
+
+/** Columns in one block of memory of their own, which is not zeroed first. */
+export function ownColumns(columns: readonly ColumnData[]): readonly ColumnData[] {
+  const block = (bytes: number) => ({ memory: Buffer.allocUnsafeSlow(bytes).buffer, start: 0 });
+  return moveParts([{ columns, rows: 0 }], block).moved[0]!.columns;
+}
+
+interface Room {
+  readonly memory: SharedArrayBuffer | ArrayBuffer;
+  readonly start: number;
+}
+
+/** Copies parts to a place of as many bytes as they need; what they share, they share afterwards. */
+function moveParts(
+  parts: readonly RowsPart[],
+  find: (bytes: number) => Room,
+): { moved: RowsPart[]; start: number; bytes: number } {
+  const places = new Map<ArrayBufferView, number>();
+  let bytes = 0;
+  const plan = (view: ArrayBufferView): void => {
+    if (places.has(view)) return;
+    places.set(view, bytes);
+    bytes += aligned(view.byteLength);
+  };
+  for (const { columns } of parts) for (const column of columns) eachView(column, plan);
+  const { memory, start } = find(bytes);
+  for (const [view, place] of places) {
+    const from = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    new Uint8Array(memory, start + place, view.byteLength).set(from);
+  }
+  const moved = parts.map((part) => moveViews(part, memory, (view) => start + places.get(view)!));
+  return { moved, start, bytes };
 }
 
 /** The blocks that columns stand in. */

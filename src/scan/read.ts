@@ -6,7 +6,7 @@ import { assertNotAborted } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { mapAhead } from './ahead.js';
 import type { BoundPredicate } from './bind.js';
-import { type DecodedGroups, type DecodeInput, decodeTasks, ownedBuffers } from './decode-task.js';
+import { type DecodedGroups, type DecodeInput, decodeHere, ownedBuffers } from './decode-task.js';
 import { batchOf, boundOf, filterOf, type RowsPart, rowsOf } from './file-rows.js';
 import { giveSlabs, type Lot, takeOver, takeSlabs } from './handover.js';
 import { type LocationOptions, Locator } from './location.js';
@@ -199,8 +199,9 @@ async function* decodedUnits(
   signal: AbortSignal,
 ): AsyncGenerator<Decoded, void, undefined> {
   if (pool === undefined) {
-    for await (const { unit, tasks } of fetched)
-      yield { unit, decoded: decodeTasks(unit.open.file.path, tasks) };
+    for await (const { unit, tasks, whole } of fetched) {
+      yield { unit, decoded: await decodeHere({ file: unit.open.file.path, tasks, whole }) };
+    }
     return;
   }
   const decode = async ({ unit, tasks, whole }: FetchedUnit): Promise<Decoded> => {
