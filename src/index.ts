@@ -60,6 +60,7 @@ export { parseDdl } from './schema/ddl.js';
 export type { Row } from './schema/rows-in.js';
 export type { RowOptions } from './schema/rows-out.js';
 export type * from './schema/types.js';
+export type { FollowedVersion, FollowOptions } from './snapshot/follow.js';
 export type { PartitionSummary, Snapshot } from './snapshot/snapshot.js';
 export type { StagedFile } from './stage/staged.js';
 export type { S3Options } from './store/s3-options.js';
@@ -95,3 +96,4 @@ export type {
   WriteOptions,
   WriteResult,
 } from './write/verb.js';
+export type { AcceptedRow, Writer, WriterOptions } from './write/writer.js';

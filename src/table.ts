@@ -13,6 +13,7 @@ import { parseDdl } from './schema/ddl.js';
 import type { RowOptions } from './schema/rows-out.js';
 import { serializeSchema } from './schema/schema-json.js';
 import type { StructType } from './schema/types.js';
+import { type FollowedVersion, type FollowOptions, follow } from './snapshot/follow.js';
 import { loadState } from './snapshot/load.js';
 import { Snapshot } from './snapshot/snapshot.js';
 import { type CreateOptions, create, type TableDefinition } from './write/create.js';
@@ -31,6 +32,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from './write/verb.js';
+import { Writer, type WriterOptions } from './write/writer.js';
 
 export interface TableOptions {
   /** Whose threads, clients and caches to use; a shared one by default. */
@@ -95,6 +97,16 @@ export class Table {
   /** Adds rows, in one atomic commit. No rows: no commit, `unchanged`. See `StagedWrite.commit` for errors and what they leave. */
   append(rows: RowSource, options?: WriteOptions): Promise<WriteResult> {
     return write(this.#table, rows, 'append', options);
+  }
+
+  /** Appends rows that come one at a time, many in a commit, acknowledged after it. To be closed by the caller, or with the runtime. See `Writer`. */
+  writer(options?: WriterOptions): Promise<Writer> {
+    return Writer.open(this.#table, options);
+  }
+
+  /** New versions as they come, each once and in order, until the signal fires or the runtime is closed. See `snapshot/follow.ts`. */
+  follow(options?: FollowOptions): AsyncGenerator<FollowedVersion, void, undefined> {
+    return follow(this.#table, options);
   }
 
   /**

@@ -122,7 +122,9 @@ export async function transactInTurn<T>(
     if (attempt.outcome === 'committed') {
       const late =
         clock.monotonic() - confirmedAt > stalenessBound(base)
-          ? await judgeLate(table.store, table.ctx, version, paths)
+          ? await judgeLate(table.store, table.ctx, version, paths).catch((cause: unknown) => {
+              throw unknownState(table.url, version, txnId, paths, cause);
+            })
           : 'visible';
       if (late === 'unknown') throw unknownState(table.url, version, txnId, paths, undefined);
       if (late === 'visible') {
@@ -142,7 +144,9 @@ export async function transactInTurn<T>(
       table.latest.forget();
     } else if (attempt.outcome === 'cleaned') {
       table.latest.forget();
-      const fresh = await table.latest.get();
+      const fresh = await table.latest.get().catch((cause: unknown) => {
+        throw unknownState(table.url, version, txnId, paths, cause);
+      });
       if (anyLive(fresh, paths)) {
         return { committed: true, version, attempts, result: planned.result };
       }

@@ -43,6 +43,7 @@ export class Runtime implements AsyncDisposable {
   readonly #tables = new Map<string, TableContext>();
   #pool: Promise<Pool> | undefined;
   #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(options: RuntimeOptions = {}) {
     this.#options = options;
@@ -73,6 +74,7 @@ export class Runtime implements AsyncDisposable {
       queue,
       appends: new Gathering(this.context.clock, queue),
       pace: new Pace(this.context),
+      openings: new Set(),
       pool: () => this.pool(),
       assertSafe: () => {
         safe ??= assertSafeStore(store).catch((error: unknown) => {
@@ -95,13 +97,25 @@ export class Runtime implements AsyncDisposable {
     return this.#pool;
   }
 
-  /** Waits for the commits in line, stops the worker threads and closes the clients. Safe to call again. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
+  /**
+   * Ends followers, commits what open writers hold, waits for the writes under way whose rows are at hand and for the commits in line, then stops the worker
+   * threads. Writes that wait for a source of rows fail with `CLOSED`. Throws the first error of a writer, after everything is closed. Safe to call again.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    const tables = [...this.#tables.values()];
+    const openings = tables.flatMap((table) => [...table.openings]);
+    const endings = await Promise.allSettled(openings.map((opening) => opening[Symbol.asyncDispose]()));
     this.#closed = true;
-    await Promise.all([...this.#tables.values()].map((table) => table.queue.run(async () => undefined)));
+    await Promise.all(tables.map((table) => table.queue.run(async () => undefined)));
     await (await this.#pool)?.close();
     this.#tables.clear();
+    const failed = endings.find((ending) => ending.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -17,6 +17,8 @@ export interface TableContext {
   /** Those in the line that only add to the table, and may be committed together. */
   readonly appends: Gathering<Member>;
   readonly pace: Pace;
+  /** What is to come to its end before the runtime does: writers, followers, writes under way. */
+  readonly openings: Set<AsyncDisposable>;
   /** The runtime's worker threads; started on first use. */
   pool(): Promise<Pool>;
   /** Proves once that the store keeps put-if-absent. Throws `UNSAFE_STORE`, `PERMISSION_DENIED`. */

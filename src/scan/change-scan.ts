@@ -7,14 +7,18 @@ import { type ChangeFeed, type ChangeOptions, readChanges } from './changes.js';
 export class Changes implements AsyncIterable<Row> {
   readonly #table: TableContext;
   readonly #options: ChangeOptions & RowOptions;
+  readonly #planned: ChangeFeed | undefined;
 
-  constructor(table: TableContext, options: ChangeOptions & RowOptions) {
+  /** With `planned` the log is not read again, so that its cleanup takes nothing away. */
+  constructor(table: TableContext, options: ChangeOptions & RowOptions, planned?: ChangeFeed) {
     this.#table = table;
     this.#options = options;
+    this.#planned = planned;
   }
 
   /** What would be read. Reads the log alone. Throws `FEED_UNAVAILABLE`, `VERSION_NOT_FOUND`, `INVALID_INPUT`. */
-  plan(): Promise<ChangeFeed> {
+  async plan(): Promise<ChangeFeed> {
+    if (this.#planned) return this.#planned;
     return readChanges(this.#table.store, this.#table.ctx, { ...this.#options, pool: this.#table.pool });
   }
 

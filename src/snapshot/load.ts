@@ -64,8 +64,7 @@ async function refresh(
   if (found.outcome === 'reload' || (version !== undefined && found.version < version)) return undefined;
   const commits =
     version === undefined ? found.commits : found.commits.filter((commit) => commit.version <= version);
-  const last = commits.at(-1);
-  if (last === undefined) return previous;
+  if (commits.length === 0) return previous;
   let files: Uint8Array[];
   try {
     files = await fetchCommits(store, commits, signal);
@@ -73,6 +72,17 @@ async function refresh(
     if (isTableError(error, 'NOT_FOUND')) return undefined;
     throw error;
   }
+  return derived(store, previous, commits, files);
+}
+
+/** The state after commits that follow `previous` without a gap, of which there is at least one. */
+function derived(
+  store: Store,
+  previous: OwnState,
+  commits: readonly CommitFile[],
+  files: readonly Uint8Array[],
+): OwnState {
+  const last = commits.at(-1)!;
   const replay = new Replay(previous.files.parts, previous.removals);
   const gathered = gather();
   replayCommits(replay, gathered, commits, files);
@@ -89,6 +99,35 @@ async function refresh(
     previous,
     checkpointTombstones: previous.checkpointTombstones,
   });
+}
+
+/**
+ * The state of every version behind `previous` up to `to`, in order, by one listing and one request a version, some ahead. Ends early where a commit is gone,
+ * because the log was cleaned up. Errors as `loadState`.
+ */
+export async function* statesAfter(
+  store: Store,
+  previous: State,
+  options: { readonly to: number; readonly signal?: AbortSignal },
+): AsyncGenerator<State, void, undefined> {
+  const { to, signal } = options;
+  let state = ownState(previous);
+  const found = await refreshSegment(store, state.version, signal);
+  if (found.outcome === 'reload') return;
+  const commits = found.commits.filter((commit) => commit.version <= to);
+  try {
+    for (let next = 0; next < commits.length; next += LANES) {
+      const some = commits.slice(next, next + LANES);
+      const files = await fetchCommits(store, some, signal);
+      for (const [i, commit] of some.entries()) {
+        state = derived(store, state, [commit], [files[i]!]);
+        assertReadable(state.protocol, state.metadata, store.url);
+        yield state;
+      }
+    }
+  } catch (error) {
+    if (!isTableError(error, 'NOT_FOUND')) throw error;
+  }
 }
 
 async function open(store: Store, ctx: Context, options: LoadOptions): Promise<OwnState> {

@@ -19,6 +19,11 @@ export interface Amount {
 export interface Token {
   readonly appId: string;
   readonly version: number;
+  /**
+   * Says that the write stands for all versions behind this one up to `version`: where the table has recorded some of them, but not all, it is refused
+   * (`COMMIT_CONFLICT`), since another writer of the same application is at work.
+   */
+  readonly after?: number;
 }
 
 /** How much a write may touch at the most; evaluated at every attempt. */

@@ -41,6 +41,18 @@ export function recordOf(state: State, token: Token | undefined, now: number): T
   return isForgotten ? undefined : recorded;
 }
 
+/** Throws `COMMIT_CONFLICT` where the table has recorded a version between those that the token stands for; see `Token.after`. */
+export function assertFollows(url: string, state: State, { appId, version, after }: Token): void {
+  const recorded = state.txns.get(appId)?.version;
+  if (after === undefined || recorded === undefined || BigInt(recorded) <= BigInt(after)) return;
+  if (BigInt(recorded) >= BigInt(version)) return;
+  throw new TableError(
+    'COMMIT_CONFLICT',
+    `${url} has recorded version ${recorded} of ${appId} where this write goes from ${after} to ${version}: another writer uses the same appId. Nothing was committed; stop one of the two, and go on behind the recorded version.`,
+    { url, what: 'token', appId, after, version, recorded },
+  );
+}
+
 /** Names the commit of a record: one listing, then the commits before `state`, newest first. */
 export async function describeRecord(
   table: TableContext,

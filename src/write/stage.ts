@@ -10,9 +10,9 @@ import { BlindWork } from './blind.js';
 import { deleteWork } from './delete.js';
 import { evolveModes, stageEvolving } from './evolve.js';
 import { stageMerge } from './merge.js';
+import { onNewest } from './newest.js';
 import { stageOverwriteWhere } from './overwrite.js';
 import { replacedTable, stageOverwriteAll } from './overwrite-all.js';
-import { onNewest } from './newest.js';
 import { planOverwritePartitions } from './overwrite-partitions.js';
 import { NOTHING } from './plan.js';
 import { stageReplaceUsing } from './replace-using.js';
@@ -47,6 +47,27 @@ export async function write(
   rows: RowSource | undefined,
   verb: Verb,
   options: WriteOptions = {},
+): Promise<WriteResult> {
+  const writing = writeNow(table, rows, verb, options);
+  if (rows !== undefined && !isAtHand(rows)) return writing;
+  const ended = writing.then(
+    () => undefined,
+    () => undefined,
+  );
+  const opening = { [Symbol.asyncDispose]: () => ended };
+  table.openings.add(opening);
+  try {
+    return await writing;
+  } finally {
+    table.openings.delete(opening);
+  }
+}
+
+async function writeNow(
+  table: TableContext,
+  rows: RowSource | undefined,
+  verb: Verb,
+  options: WriteOptions,
 ): Promise<WriteResult> {
   // Whoever else appends now may wait for these rows, to commit them together.
   const arrived = verb === 'append' && isAtHand(rows) ? table.appends.expect() : () => undefined;

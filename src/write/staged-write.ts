@@ -7,7 +7,14 @@ import type { TableContext } from '../runtime/table-context.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import { assertMayRemove, assertWithin, NOTHING, type WritePlan } from './plan.js';
-import { assertSameRows, describeRecord, ROWS_DIGEST, type RowsTap, recordOf } from './replay.js';
+import {
+  assertFollows,
+  assertSameRows,
+  describeRecord,
+  ROWS_DIGEST,
+  type RowsTap,
+  recordOf,
+} from './replay.js';
 import type { PlannedWrite, VerbName, WriteOptions, WriteResult } from './verb.js';
 import type { Work } from './work.js';
 
@@ -113,6 +120,7 @@ export class StagedWrite {
       if (this.#tap) assertSameRows(this.#table.url, recorded, digest, this.#tap.digest);
       return { settled: { status: 'skipped', ...nothing, recorded } };
     }
+    if (token) assertFollows(this.#table.url, state, token);
     const { plan, commit, isEmpty } = await this.#planOn(state);
     if (pinned) assertAsPlanned(this.#table.url, pinned, plan);
     if (isEmpty && !token) {
@@ -120,7 +128,10 @@ export class StagedWrite {
       const isSettled = !this.#work.reads || (await this.#table.latest.get()).version === state.version;
       return isSettled ? { settled: { status: 'unchanged', ...nothing } } : { stale: true };
     }
-    const tokens: Action[] = token ? [{ txn: { ...token, lastUpdated: this.#table.ctx.clock.now() } }] : [];
+    const lastUpdated = this.#table.ctx.clock.now();
+    const tokens: Action[] = token
+      ? [{ txn: { appId: token.appId, version: token.version, lastUpdated } }]
+      : [];
     const { added, removed, rows } = plan;
     return {
       plan: { ...commit, ...this.#facts(commit), actions: [...tokens, ...commit.actions] },

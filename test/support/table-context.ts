@@ -22,6 +22,7 @@ export function tableContextOver(
     queue,
     appends: new Gathering(ctx.clock, queue),
     pace: new Pace(ctx),
+    openings: new Set(),
     pool: async () => pool,
     assertSafe: async () => undefined,
   };
