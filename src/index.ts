@@ -57,6 +57,7 @@ export type { Scan, ScanOptions } from './scan/scan.js';
 export { parsePredicate } from './scan/sql.js';
 export { fromArrowSchema, toArrowSchema } from './schema/arrow.js';
 export { parseDdl } from './schema/ddl.js';
+export type { ColumnName } from './schema/evolution-edit.js';
 export type { Row } from './schema/rows-in.js';
 export type { RowOptions } from './schema/rows-out.js';
 export type * from './schema/types.js';
@@ -74,6 +75,22 @@ export {
   type TableOptions,
 } from './table.js';
 export { VERSION } from './version.js';
+export type {
+  AddColumns,
+  AddConstraint,
+  Alteration,
+  AlterOptions,
+  AlterPlan,
+  AlterResult,
+  ChangeColumn,
+  DropColumn,
+  DropConstraint,
+  RenameColumn,
+  SetDescription,
+  SetName,
+  SetProperties,
+  UnsetProperties,
+} from './write/alteration.js';
 export type { CreateOptions, TableDefinition } from './write/create.js';
 export type { RowCounts } from './write/effects.js';
 export type { Amount, Guards, Token, WritePlan } from './write/plan.js';
@@ -83,6 +100,8 @@ export type { ArrowBatchLike, ArrowTableLike, RowSource } from './write/source.j
 export type { StagedWrite } from './write/staged-write.js';
 export type {
   DeleteSpec,
+  Evolve,
+  EvolveOptions,
   MergeSpec,
   OverwriteTarget,
   ReplaceUsingSpec,

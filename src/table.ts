@@ -16,6 +16,8 @@ import type { StructType } from './schema/types.js';
 import { type FollowedVersion, type FollowOptions, follow } from './snapshot/follow.js';
 import { loadState } from './snapshot/load.js';
 import { Snapshot } from './snapshot/snapshot.js';
+import { alter, planAlter } from './write/alter.js';
+import type { Alteration, AlterOptions, AlterPlan, AlterResult } from './write/alteration.js';
 import { type CreateOptions, create, type TableDefinition } from './write/create.js';
 import { withoutMapping } from './write/mapped-schema.js';
 import type { RowSource } from './write/source.js';
@@ -155,6 +157,22 @@ export class Table {
   update(options: UpdateSpec & WriteOptions): Promise<WriteResult> {
     const { set, where } = options;
     return write(this.#table, undefined, { verb: 'update', set, where }, options);
+  }
+
+  /**
+   * Changes columns, properties, constraints, name or description, in one atomic commit that touches no row. Errors, and what happens under contention: see
+   * `write/alter.ts`.
+   */
+  alter(changes: Alteration | readonly Alteration[], options?: AlterOptions): Promise<AlterResult> {
+    return alter(this.#table, changes, options);
+  }
+
+  /** What `alter` would do to the newest version. Commits nothing; throws what `alter` would refuse. */
+  planAlter(
+    changes: Alteration | readonly Alteration[],
+    options?: Pick<AlterOptions, 'signal'>,
+  ): Promise<AlterPlan> {
+    return planAlter(this.#table, changes, options);
   }
 
   /**

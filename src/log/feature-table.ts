@@ -48,11 +48,12 @@ const HARMLESS = { activeWhen: 'it is listed; appends and overwrites need nothin
 const TYPE_WIDENING: Feature = {
   kind: 'reader-writer',
   read: 'yes',
-  write: 'inactive',
+  write: 'yes',
   maintain: 'yes',
   activeWhen: '`delta.enableTypeWidening` is true or a column has `delta.typeChanges`',
   active: ({ properties, schema }) =>
     isTrue(properties, 'delta.enableTypeWidening') || schema.metadataKeys.has('delta.typeChanges'),
+  note: 'Types are widened where the property is true, when a write or `alter` says so; every change stays recorded with its column.',
 };
 
 const IN_COMMIT_TIMESTAMP: Feature = {

@@ -18,12 +18,13 @@ export interface ArrowTableLike {
   readonly batches: readonly ArrowBatchLike[];
 }
 
-type Item = Row | ArrowBatchLike | ArrowTableLike;
+export type Item = Row | ArrowBatchLike | ArrowTableLike;
 
 /** What every verb takes: rows as objects, or Arrow batches or tables, one or many, at once or from any async source. */
 export type RowSource = ArrowBatchLike | ArrowTableLike | Iterable<Item> | AsyncIterable<Item>;
 
-const ROWS_PER_BATCH = 16_384;
+/** Row objects gathered into one batch. */
+export const ROWS_PER_BATCH = 16_384;
 
 /**
  * The source as Arrow batches that have exactly the table's schema, pulled one at a time. Row objects are gathered into batches of bounded length. Columns
@@ -95,7 +96,8 @@ function defaultsOf(schema: StructType, defaults: ReadonlyMap<string, Datum>): F
   };
 }
 
-function itemsOf(source: RowSource): Iterable<Item> | AsyncIterable<Item> {
+/** The items of a source one after another. Throws `INVALID_INPUT` for what is none. */
+export function itemsOf(source: RowSource): Iterable<Item> | AsyncIterable<Item> {
   if (isTable(source) || isBatch(source)) return [source];
   if (typeof source === 'object' && source !== null) {
     if (Symbol.asyncIterator in source || Symbol.iterator in source) return source;
@@ -107,13 +109,13 @@ function itemsOf(source: RowSource): Iterable<Item> | AsyncIterable<Item> {
   );
 }
 
-function isBatch(item: unknown): item is ArrowBatchLike {
+export function isBatch(item: unknown): item is ArrowBatchLike {
   return (
     isObject(item) && 'numRows' in item && 'data' in item && isObject(item.schema) && 'fields' in item.schema
   );
 }
 
-function isTable(item: unknown): item is ArrowTableLike {
+export function isTable(item: unknown): item is ArrowTableLike {
   return isObject(item) && Array.isArray(item.batches) && isObject(item.schema) && 'fields' in item.schema;
 }
 

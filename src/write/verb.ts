@@ -79,8 +79,18 @@ export type Verb =
   | ({ readonly verb: 'delete' } & DeleteSpec)
   | ({ readonly verb: 'update' } & UpdateSpec);
 
+/** How rows may change the schema: by columns that it lacks, by wider types where `delta.enableTypeWidening` allows them, or (with `overwrite` of all alone) whole. */
+export type Evolve = 'add-columns' | 'widen' | 'overwrite';
+
+export interface EvolveOptions {
+  /** What rows may do to the schema, in their own commit; by default it stays as it is, and a column that it lacks is `UNKNOWN_COLUMN`. */
+  readonly evolve?: Evolve | readonly Evolve[];
+  /** With `evolve`: columns that the rows have, as DDL text or a schema. Without it the types of Arrow data count, and of row objects what their values tell. */
+  readonly evolveTo?: string | StructType;
+}
+
 /** What every verb takes besides its rows. */
-export interface WriteOptions extends TransactionOptions, Guards {
+export interface WriteOptions extends TransactionOptions, Guards, EvolveOptions {
   /** Makes the write happen once: it is `skipped` when the table has recorded this version of the application, or a later one. */
   readonly txn?: Token;
   /**
