@@ -97,10 +97,10 @@ test('the refusal says for each feature what it blocks, and where', () => {
     minReaderVersion: 3,
     minWriterVersion: 7,
     readerFeatures: ['novelty'],
-    writerFeatures: ['novelty', 'clustering'],
+    writerFeatures: ['novelty', 'gadget'],
   };
   expect(() => assertWritable(protocol, metadata, 's3://b/t')).toThrow(
-    /s3:\/\/b\/t.*novelty \(blocks read and write.*clustering \(blocks write/,
+    /s3:\/\/b\/t.*novelty \(blocks read and write.*gadget \(blocks write/,
   );
   expect(() => assertReadable(protocol, metadata, 's3://b/t')).toThrow(
     expect.objectContaining({

@@ -138,6 +138,36 @@ test('a verb that finds nothing to do looks at the newest version before it says
   expect(await ids(ours)).toEqual([1, 2]);
 });
 
+test.each(['date', 'timestamp'])(
+  'thirty backfills of one %s each at once all commit, one commit each',
+  async (type) => {
+    const day = (i: number) =>
+      `2024-01-${String(i + 1).padStart(2, '0')}${type === 'date' ? '' : 'T00:00:00Z'}`;
+    const days = Array.from({ length: 30 }, (_, i) => day(i));
+    await race(
+      `id long, d ${type}`,
+      days.map((d, i) => ({ id: i, d })),
+      { partitionBy: ['d'] },
+    );
+    const results = await Promise.all(
+      days.map((d, i) =>
+        (i % 2 ? ours : theirs).overwrite([{ id: 100 + i, d }], { where: `d = ${type} '${d}'` }),
+      ),
+    );
+    expect(results.map(({ version }) => version).sort((a, b) => a - b)).toEqual(days.map((_, i) => i + 1));
+    expect(results.every(({ removed }) => removed.files === 1)).toBe(true);
+    expect(await ids(ours)).toEqual(days.map((_, i) => 100 + i));
+  },
+);
+
+test('a table of many keys merged into itself changes nothing but its files', async () => {
+  const rows = Array.from({ length: 100_000 }, (_, i) => ({ id: i, n: i % 9 }));
+  await race('id long, n long', rows);
+  const result = await ours.merge(ours.scan().batches(), { on: ['id'] });
+  expect(result.rows).toEqual({ inserted: 0, updated: 100_000, deleted: 0, copied: 0 });
+  expect(await ours.count()).toBe(100_000);
+});
+
 describe('a blind overwrite of a partition', () => {
   test('is planned again, its files as they are', async () => {
     await race('id long, p string', [{ id: 1, p: 'a' }], { partitionBy: ['p'] });
