@@ -1,4 +1,4 @@
-import { TableError } from '../errors.js';
+import { isTableError, TableError } from '../errors.js';
 import { parseActionLine } from '../log/action-lines.js';
 import type {
   Action,
@@ -8,6 +8,7 @@ import type {
   RemoveAction,
   TxnAction,
 } from '../log/actions.js';
+import { tableProperties } from '../log/properties.js';
 import { columnMappingMode, physicalName } from '../schema/mapping.js';
 import { parseSchema } from '../schema/schema-json.js';
 import type { StructType } from '../schema/types.js';
@@ -85,7 +86,10 @@ export function makeState(input: StateInput): OwnState {
     );
   }
   const schema = metadata === previous?.metadata ? previous.schema : parseSchema(metadata.schemaString);
-  const { files, removals } = input.replay.finish(partitionNames(schema, metadata, protocol));
+  const { files, removals } = input.replay.finish(
+    partitionNames(schema, metadata, protocol),
+    () => timestamp - retentionOf(metadata),
+  );
   return {
     version,
     timestamp,
@@ -99,6 +103,16 @@ export function makeState(input: StateInput): OwnState {
     checkpointTombstones,
     tombstones: () => readTombstones(files, removals, checkpointTombstones),
   };
+}
+
+/** A property that cannot be read stops no reader: then nothing is forgotten. */
+function retentionOf({ configuration }: MetadataAction): number {
+  try {
+    return tableProperties(configuration).deletedFileRetentionMs;
+  } catch (error) {
+    if (isTableError(error, 'INVALID_INPUT')) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
 }
 
 function partitionNames(schema: StructType, metadata: MetadataAction, protocol: ProtocolAction): string[] {

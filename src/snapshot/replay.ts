@@ -27,6 +27,7 @@ const CDC = encodeUtf8('{"cdc":{');
 const ROOM_BYTES = 512;
 /** A tail with fewer rows than this is never worth rewriting. */
 const COMPACT_FROM = 4096;
+const DELETED_AT = encodeUtf8('"deletionTimestamp":');
 
 /**
  * Derives a file set from another by commits in order (protocol: Action Reconciliation). Within a commit the order of lines says nothing: its removes apply to
@@ -261,10 +262,16 @@ export class Replay {
     });
   }
 
-  /** The file set after the commits so far, and how many removals of the tail it knows. */
-  finish(partitionNames: readonly string[]): { files: BlockFileSet; removals: number } {
+  /**
+   * The file set after the commits so far, and how many removals of the tail it knows. Removals made before `expiredBefore()`, milliseconds since the
+   * Unix epoch, may be forgotten.
+   */
+  finish(
+    partitionNames: readonly string[],
+    expiredBefore: () => number,
+  ): { files: BlockFileSet; removals: number } {
     this.#shadowBlocks();
-    this.#compactTail();
+    this.#compactTail(expiredBefore);
     const parts: FileParts = {
       blocks: this.#blocks,
       tail: this.#tail,
@@ -279,7 +286,7 @@ export class Replay {
   }
 
   /** Rewrites a tail that is mostly dead, so that a state followed for long does not grow with its history. */
-  #compactTail(): void {
+  #compactTail(expiredBefore: () => number): void {
     const old = this.#tail;
     if (old.count < COMPACT_FROM || this.#dead === 0) return;
     let live = 0;
@@ -298,17 +305,28 @@ export class Replay {
       scanFileLine(line, ADD.length, line.length, this.#line);
       tail.index(tail.push(line, 0, line.length, this.#line));
     }
+    const expired = expiredBefore();
     for (let i = 0; i < old.removalCount; i++) {
-      const line = copy(
-        old.buffers[old.removals[i * 3] as number] as Uint8Array,
-        old.removals[i * 3 + 1] as number,
-        old.removals[i * 3 + 2] as number,
-      );
-      tail.pushRemoval(0, line.length);
+      const bytes = old.buffers[old.removals[i * 3] as number] as Uint8Array;
+      const start = old.removals[i * 3 + 1] as number;
+      const end = old.removals[i * 3 + 2] as number;
+      if (deletedAt(bytes, start, end) < expired) continue;
+      tail.pushRemoval(0, copy(bytes, start, end).length);
     }
     this.#tail = tail;
     this.#deadTail = new Uint8Array((tail.count >> 3) + 1);
   }
+}
+
+/** When the line of a removal says that it was made; a line that does not say counts as new. */
+function deletedAt(bytes: Uint8Array, start: number, end: number): number {
+  const line = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+  const at = line.indexOf(DELETED_AT);
+  if (at < 0) return Number.POSITIVE_INFINITY;
+  let digits = at + DELETED_AT.length;
+  let time = 0;
+  for (; line[digits]! >= 0x30 && line[digits]! <= 0x39; digits++) time = 10 * time + line[digits]! - 0x30;
+  return digits > at + DELETED_AT.length ? time : Number.POSITIVE_INFINITY;
 }
 
 function isPlainCdc(bytes: Uint8Array, start: number, end: number): boolean {
