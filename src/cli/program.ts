@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.js';
+import { registerAlter } from './alter.js';
 import { registerCat } from './cat.js';
 import { registerChanges } from './changes.js';
 import { registerCompletion } from './completion.js';
@@ -53,6 +54,7 @@ const COMMANDS: readonly Register[] = [
   registerImport,
   registerDelete,
   registerUpdate,
+  registerAlter,
   registerInfo,
   registerSchema,
   registerHistory,
