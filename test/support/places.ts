@@ -11,7 +11,8 @@ export interface Place {
   readonly stop: () => Promise<void>;
 }
 
-async function localPlace(): Promise<Place> {
+/** A fresh local folder. */
+export async function localPlace(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'intervale-place-'));
   return { url: (name) => join(folder, name), stop: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Runs a script of test/support with one JSON argument in a process of its own; gives its JSON lines, or throws with its standard error. */
-export async function runProcess<T>(script: string, argument: unknown): Promise<T[]> {
+/**
+ * Runs a script of test/support with one JSON argument in a process of its own, `flags` being those of Node; gives its JSON lines, or throws with its standard
+ * error.
+ */
+export async function runProcess<T>(
+  script: string,
+  argument: unknown,
+  flags: readonly string[] = [],
+): Promise<T[]> {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, [path, JSON.stringify(argument)], {
+  const child = spawn(process.execPath, [...flags, path, JSON.stringify(argument)], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let out = '';
