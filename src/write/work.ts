@@ -13,6 +13,11 @@ export interface Work {
   prepare?(state: State): Promise<void>;
   /** Decides the commit on `state`; reads and stages again what is stale. Throws what the verb refuses. */
   plan(state: State): Promise<PlannedWrite>;
+  /**
+   * Throws `COMMIT_CONFLICT` where what was staged does not fit a state with other metadata or another protocol than the one it was staged on. Without it, none
+   * fits.
+   */
+  checkWinners?(url: string, before: State, now: State): void;
   /** Deletes everything staged, as well as can be. */
   discard(): Promise<void>;
   /** Gives the local disk back; staged files stay. */
