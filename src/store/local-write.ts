@@ -1,6 +1,6 @@
 import { closeSync, fsync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { TableError } from '../errors.js';
 import { assertNotAborted } from './keys.js';
@@ -115,8 +115,12 @@ export async function writeBytes(
   return { path: temporary, folder, size: bytes.length, durability };
 }
 
-/** Gives the file its name, replacing what had it; durable when it returns. */
+/**
+ * Gives the file its name, replacing what had it; durable when it returns. Engines on Hadoop keep a checksum beside each file and refuse the file when it is
+ * of another, so the one of what is replaced goes first.
+ */
 export async function publish(temporary: Temporary, path: string): Promise<void> {
+  removeQuietly(`${temporary.folder}/.${basename(path)}.crc`);
   try {
     renameSync(temporary.path, path);
   } catch (error) {

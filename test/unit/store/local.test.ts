@@ -104,6 +104,14 @@ describe('putIfAbsent', () => {
   });
 });
 
+test('what replaces a file takes away the checksum that another engine left beside it', async () => {
+  const store = new LocalStore(testContext(), root);
+  await writeFile(join(root, 'x.parquet'), 'old');
+  await writeFile(join(root, '.x.parquet.crc'), 'of old');
+  await store.put('x.parquet', bytes);
+  expect(await readdir(root)).toEqual(['x.parquet']);
+});
+
 describe('a folder that is not there', () => {
   test('is not made by reading', async () => {
     const store = new LocalStore(testContext(), join(root, 'typo'));
