@@ -27,8 +27,9 @@ test('random sequences of verbs leave what the model says', { timeout: 0 }, asyn
   const failed: string[] = [];
   for (let seed = FIRST; seed < FIRST + COUNT; seed++) {
     const sequence = generate(seed, { steps: 10 });
-    if (!(await failureOf(sequence))) continue;
-    const smallest = await shrink(sequence, async (each) => (await failureOf(each)) !== undefined, SHRINK_MS);
+    const failure = await failureOf(sequence);
+    if (!failure) continue;
+    const smallest = await shrink(sequence, failure, failureOf, SHRINK_MS);
     failed.push(`seed ${seed}: ${(await failureOf(smallest))?.message}\n${JSON.stringify(smallest)}`);
     if (failed.length >= 3) break;
   }

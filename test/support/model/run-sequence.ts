@@ -1,6 +1,15 @@
 import { canonicalLines } from '../../../src/cli/canonical.js';
-import { createTable, isTableError, openTable, type Runtime, type Table } from '../../../src/index.js';
+import {
+  createTable,
+  isTableError,
+  openTable,
+  type Runtime,
+  type Snapshot,
+  type StructType,
+  type Table,
+} from '../../../src/index.js';
 import { type Column, ddlOf, lineOf } from './cells.js';
+import { conditionSql, holds } from './expressions.js';
 import type { Sequence } from './generate.js';
 import { runOperation, stageOperation } from './run-here.js';
 import { applyOperation, type ForeignStep, type Model, type Operation, type Step } from './steps.js';
@@ -29,9 +38,18 @@ export interface RunOptions {
 
 /** A sequence whose table is not what the model says. */
 export class Differs extends Error {
-  constructor(step: number, what: string) {
-    super(`after step ${step}: ${what}`);
+  /** Alike for faults alike, wherever in a sequence they come. */
+  readonly kind: string;
+
+  constructor(step: number, kind: string, what = '') {
+    super(`after step ${step}: ${kind}${what}`);
+    this.kind = kind;
   }
+}
+
+/** The kind of a failure. */
+export function kindOf(error: Error): string {
+  return error instanceof Differs ? error.kind : error.message.slice(0, 60);
 }
 
 /**
@@ -55,7 +73,8 @@ export async function runSequence(url: string, sequence: Sequence, options: RunO
     const snapshot = await tables[handle]!.snapshot();
     expectSame(i, 'rows', await readLines(tables[handle]!, snapshot.version), lines);
     const count = await snapshot.count();
-    if (count !== lines.length) throw new Differs(i, `count() is ${count} and not ${lines.length}`);
+    if (count !== lines.length) throw new Differs(i, 'count()', ` is ${count} and not ${lines.length}`);
+    await checkConditions(i, step, snapshot, model);
     const state = { step: i, version: snapshot.version, columns: model.columns, lines };
     reached.push(state);
     await options.check?.(state);
@@ -70,6 +89,28 @@ export async function runSequence(url: string, sequence: Sequence, options: RunO
     expectSame(steps.length, 'rows by the changes', await replayed(opened, model), last?.lines ?? []);
   }
   return reached;
+}
+
+/** What a step's condition selects after the step, read with one column that may have nothing to do with it. */
+async function checkConditions(at: number, step: Step, snapshot: Snapshot, model: Model): Promise<void> {
+  if (!('where' in step)) return;
+  const where = conditionSql(step.where);
+  const wanted = model.rows.filter((row) => holds(step.where, row));
+  const count = await snapshot.count({ where });
+  if (count !== wanted.length) {
+    throw new Differs(at, 'count({ where })', ` is ${count} and not ${wanted.length}: ${where}`);
+  }
+  const column = model.columns[at % model.columns.length]!;
+  const schema: StructType = {
+    type: 'struct',
+    fields: snapshot.schema.fields.filter(({ name }) => name === column),
+  };
+  const lines: string[] = [];
+  for await (const batch of snapshot.scan({ columns: [column], where }).batches()) {
+    lines.push(...canonicalLines(batch, schema));
+  }
+  const spelled = wanted.map((row) => lineOf(row, [column])).sort();
+  expectSame(at, `${column} of rows by a condition`, lines.sort(), spelled);
 }
 
 async function take(
@@ -90,13 +131,15 @@ async function take(
       return model;
     }
     case 'race': {
+      // What is staged for another schema is refused, so both start from the newest.
+      await Promise.all(tables.map((table) => table.snapshot()));
       const staged = await Promise.all(
         step.steps.map((each, i) => outcomeOf(() => stageOperation(tables[i % 2]!, each))),
       );
       let now = model;
       for (const [i, each] of step.steps.entries()) {
         const { value, refused } = staged[i]!;
-        const outcome = value ? await outcomeOf(() => value.commit()) : { refused };
+        const outcome: Told<unknown> = value ? await outcomeOf(() => value.commit()) : { refused };
         now = expectOutcome(at, now, each, outcome.refused);
       }
       return now;
@@ -121,20 +164,29 @@ async function outcomeOf<T>(run: () => Promise<T>): Promise<Told<T>> {
     const isRefusal = ['OUTSIDE_TARGET', 'DUPLICATE_KEY', 'INVALID_ROW', 'INVALID_INPUT'].includes(
       code ?? '',
     );
-    return { refused: isRefusal ? code : `${code ?? ''} ${(error as Error).stack}` };
+    return { refused: isRefusal ? code : `${code ?? (error as Error).name} ${(error as Error).stack}` };
   }
 }
 
 function expectOutcome(at: number, model: Model, operation: Operation, refused: string | undefined): Model {
+  assertFits(at, model, operation);
   const outcome = applyOperation(model, operation);
   const wanted = 'refused' in outcome ? outcome.refused : undefined;
   if (refused !== wanted) {
-    throw new Differs(
-      at,
-      `${operation.op} was ${refused ? `refused: ${refused}` : 'done'}, wanted: ${wanted ?? 'done'}`,
-    );
+    const done = refused?.split(' ', 1)[0] ?? 'done';
+    const detail = refused === done || refused === undefined ? '' : `: ${refused}`;
+    throw new Differs(at, `${operation.op}: ${done}, wanted: ${wanted ?? 'done'}`, detail);
   }
   return 'refused' in outcome ? model : outcome;
+}
+
+/** Shrinking may leave rows of another schema. */
+function assertFits(at: number, { columns }: Model, operation: Operation): void {
+  if (!('rows' in operation)) return;
+  const wanted = 'columns' in operation && operation.op === 'overwriteAll' ? operation.columns! : columns;
+  const fits = (names: readonly string[]): boolean =>
+    names.length === wanted.length && names.every((name) => wanted.includes(name as Column));
+  if (!operation.rows.every((row) => fits(Object.keys(row)))) throw new Differs(at, 'no rows of the table');
 }
 
 function after(at: number, model: Model, operation: Operation): Model {
@@ -188,7 +240,8 @@ export function expectSame(
   const missing = without(wanted, found);
   throw new Differs(
     step,
-    `${what}: ${surplus.length} too many (${surplus.slice(0, 3).join(' ')}), ${missing.length} missing (${missing.slice(0, 3).join(' ')})`,
+    what,
+    `: ${surplus.length} too many (${surplus.slice(0, 3).join(' ')}), ${missing.length} missing (${missing.slice(0, 3).join(' ')})`,
   );
 }
 

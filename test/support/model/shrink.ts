@@ -1,10 +1,12 @@
 import type { Sequence } from './generate.js';
+import { kindOf } from './run-sequence.js';
 import type { Operation, Step } from './steps.js';
 
-/** A smaller sequence that still fails: steps are dropped, then rows and clauses of what is left, until nothing can go or time is up. */
+/** A smaller sequence that fails in the same way: steps are dropped, then rows and clauses of what is left, until nothing can go or time is up. */
 export async function shrink(
   sequence: Sequence,
-  fails: (candidate: Sequence) => Promise<boolean>,
+  failure: Error,
+  failureOf: (candidate: Sequence) => Promise<Error | undefined>,
   limitMs: number,
 ): Promise<Sequence> {
   const end = performance.now() + limitMs;
@@ -13,7 +15,8 @@ export async function shrink(
     again = false;
     for (const candidate of smaller(smallest)) {
       if (performance.now() > end) return smallest;
-      if (!(await fails(candidate))) continue;
+      const other = await failureOf(candidate);
+      if (!other || kindOf(other) !== kindOf(failure)) continue;
       smallest = candidate;
       again = true;
       break;

@@ -50,7 +50,8 @@ export type Step =
 export type ForeignStep =
   | { readonly op: 'append'; readonly rows: readonly Cells[] }
   | { readonly op: 'delete'; readonly where: Condition }
-  | { readonly op: 'compact' | 'checkpoint' };
+  | { readonly op: 'compact' }
+  | { readonly op: 'checkpoint' };
 
 /** The rows of a table, in memory. */
 export interface Model {
@@ -102,12 +103,15 @@ type MergeOperation = Extract<Operation, { op: 'merge' }>;
 
 function merged(model: Model, operation: MergeOperation): Outcome {
   const { on, nulls } = operation;
+  const whenMatched = operation.whenMatched ?? [{ update: 'all' }];
+  const whenNotMatched = operation.whenNotMatched ?? [{ insert: 'all' }];
+  if (whenMatched.length + whenNotMatched.length + (operation.whenNotMatchedBySource ?? []).length === 0) {
+    return { refused: 'INVALID_INPUT' };
+  }
   const source = deduped(operation);
   if (source === undefined) return { refused: 'DUPLICATE_KEY' };
   const matches = (row: Cells): boolean => nulls === 'equal' || !hasNull(row, on);
   const byKey = new Map(source.filter(matches).map((row) => [keyOf(row, on), row]));
-  const whenMatched = operation.whenMatched ?? [{ update: 'all' }];
-  const whenNotMatched = operation.whenNotMatched ?? [{ insert: 'all' }];
   const found = new Set<string>();
   const rows: Cells[] = [];
   for (const row of model.rows) {

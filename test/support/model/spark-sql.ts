@@ -1,0 +1,128 @@
+import { type Cells, type Column, ddlOf, literal, sqlType, TYPES } from './cells.js';
+import { type Condition, conditionSql, valueSql } from './expressions.js';
+import { deduped, type Model, type Operation, type SetValues } from './steps.js';
+
+/** What Spark is to do: a statement, or a write of its data frames where SQL has none. */
+export type Statement =
+  | { readonly sql: string }
+  | {
+      readonly select: string;
+      readonly mode: 'append' | 'overwrite';
+      readonly options: Readonly<Record<string, string>>;
+    };
+
+export function createStatement(
+  url: string,
+  columns: readonly Column[],
+  partitionBy: readonly Column[],
+): Statement {
+  const partitioned = partitionBy.length > 0 ? ` PARTITIONED BY (${partitionBy.join(', ')})` : '';
+  return {
+    sql: `CREATE TABLE ${target(url)} (${ddlOf(columns).replace(' long', ' bigint')}) USING delta${partitioned}`,
+  };
+}
+
+/** The operation in Spark, on a table that is as the model says. It must be one that is not refused. */
+export function sparkStatements(url: string, { columns }: Model, operation: Operation): Statement[] {
+  switch (operation.op) {
+    case 'append':
+      return [{ select: rowsSql(operation.rows, columns), mode: 'append', options: {} }];
+    case 'overwritePartitions':
+      return [write(operation.rows, columns, { partitionOverwriteMode: 'dynamic' })];
+    case 'overwrite':
+      return [write(operation.rows, columns, { replaceWhere: conditionSql(operation.where) })];
+    case 'overwriteAll':
+      return [
+        write(
+          operation.rows,
+          operation.columns ?? columns,
+          operation.columns ? { overwriteSchema: 'true' } : {},
+        ),
+      ];
+    case 'delete':
+      return [{ sql: `DELETE FROM ${target(url)} WHERE ${conditionSql(operation.where)}` }];
+    case 'update':
+      return [
+        { sql: `UPDATE ${target(url)} SET ${setSql(operation.set)} WHERE ${conditionSql(operation.where)}` },
+      ];
+    case 'replaceUsing': {
+      // Two commits there, since the statement that does it at once takes NULL for no key.
+      const keys = operation.columns.join(', ');
+      const source = `SELECT DISTINCT ${keys} FROM (${rowsSql(operation.rows, columns)})`;
+      const on = operation.columns.map((key) => `target.${key} <=> source.${key}`).join(' AND ');
+      return [
+        {
+          sql: `MERGE INTO ${target(url)} AS target USING (${source}) AS source ON ${on} WHEN MATCHED THEN DELETE`,
+        },
+        { select: rowsSql(operation.rows, columns), mode: 'append', options: {} },
+      ];
+    }
+    case 'merge':
+      return [{ sql: mergeSql(url, columns, operation) }];
+  }
+}
+
+function write(
+  rows: readonly Cells[],
+  columns: readonly Column[],
+  options: Readonly<Record<string, string>>,
+): Statement {
+  return { select: rowsSql(rows, columns), mode: 'overwrite', options };
+}
+
+function mergeSql(
+  url: string,
+  columns: readonly Column[],
+  operation: Extract<Operation, { op: 'merge' }>,
+): string {
+  const { on, nulls, whenMatched, whenNotMatched, whenNotMatchedBySource } = operation;
+  const equal = nulls === 'equal' ? '<=>' : '=';
+  const side = (name: 'source' | 'target') => (column: string) => `${name}.${column}`;
+  const and = (where: Condition | undefined, column?: (name: string) => string): string =>
+    where ? ` AND (${conditionSql(where, column)})` : '';
+  const clauses = [
+    ...(whenMatched ?? [{ update: 'all' as const, where: undefined }]).map((clause) => {
+      const when = `WHEN MATCHED${and(clause.where)} THEN`;
+      if ('delete' in clause) return `${when} DELETE`;
+      return clause.update === 'all' ? `${when} UPDATE SET *` : `${when} UPDATE SET ${setSql(clause.update)}`;
+    }),
+    ...(whenNotMatched ?? [{ insert: 'all' as const, where: undefined }]).map((clause) => {
+      const when = `WHEN NOT MATCHED${and(clause.where, side('source'))} THEN INSERT`;
+      if (clause.insert === 'all') return `${when} *`;
+      const entries = Object.entries(clause.insert);
+      const values = entries.map(([, value]) => valueSql(value, side('source')));
+      return `${when} (${entries.map(([column]) => column).join(', ')}) VALUES (${values.join(', ')})`;
+    }),
+    ...(whenNotMatchedBySource ?? []).map((clause) => {
+      const when = `WHEN NOT MATCHED BY SOURCE${and(clause.where, side('target'))} THEN`;
+      return 'delete' in clause
+        ? `${when} DELETE`
+        : `${when} UPDATE SET ${setSql(clause.update, side('target'))}`;
+    }),
+  ];
+  const source = rowsSql(deduped(operation)!, columns);
+  const keys = on.map((key) => `target.${key} ${equal} source.${key}`).join(' AND ');
+  return `MERGE INTO ${target(url)} AS target USING (${source}) AS source ON ${keys} ${clauses.join(' ')}`;
+}
+
+function setSql(set: SetValues, column?: (name: string) => string): string {
+  return Object.entries(set)
+    .map(([name, value]) => `${name} = ${valueSql(value, column)}`)
+    .join(', ');
+}
+
+function rowsSql(rows: readonly Cells[], columns: readonly Column[]): string {
+  const cast = columns
+    .map((column) => `CAST(${column} AS ${sqlType(TYPES[column])}) AS ${column}`)
+    .join(', ');
+  const given = rows.length > 0 ? rows : [Object.fromEntries(columns.map((column) => [column, null]))];
+  const values = given.map(
+    (row) => `(${columns.map((column) => literal(TYPES[column], row[column] ?? null)).join(', ')})`,
+  );
+  const none = rows.length > 0 ? '' : ' WHERE false';
+  return `SELECT ${cast} FROM VALUES ${values.join(', ')} AS v(${columns.join(', ')})${none}`;
+}
+
+function target(url: string): string {
+  return `delta.\`${url}\``;
+}
