@@ -52,13 +52,13 @@ async function serve(table: TableContext, members: readonly Member[]): Promise<v
   let left = [...members];
   while (left.length > 0) {
     const [{ options }] = left as [Member];
-    const fits = left
-      .filter(
-        (other) =>
-          other.options.userMetadata === options.userMetadata && other.options.retryFor === options.retryFor,
-      )
-      .slice(0, MOST_MEMBERS);
-    const others = left.filter((member) => !fits.includes(member));
+    const fits: Member[] = [];
+    const others: Member[] = [];
+    for (const member of left) {
+      const { userMetadata, retryFor } = member.options;
+      const isLike = userMetadata === options.userMetadata && retryFor === options.retryFor;
+      (isLike && fits.length < MOST_MEMBERS ? fits : others).push(member);
+    }
     left = [...(await commitOne(table, fits)), ...others];
   }
 }
@@ -71,13 +71,23 @@ async function commitOne(table: TableContext, members: readonly Member[]): Promi
   const decide = async (state: State): Promise<Planned<undefined>> => {
     included = [];
     later = [];
+    const taken = new Set<string>();
+    const stillOpen: Member[] = [];
     for (const member of open) {
       const planned = await planOf(member, state);
-      if (planned === undefined) open = open.filter((other) => other !== member);
-      else if ('stale' in planned) return planned;
-      else if (goesWith(included, planned)) included.push({ member, ...planned });
-      else later.push(member);
+      if (planned === undefined) continue;
+      if ('stale' in planned) return planned;
+      stillOpen.push(member);
+      const ids = appIds(planned.plan.actions);
+      // A commit says one version of an application, and its facts are those of one write.
+      const hasFacts = planned.plan.facts !== undefined || included[0]?.plan.facts !== undefined;
+      const goesAlong = included.length === 0 || (!hasFacts && ids.every((id) => !taken.has(id)));
+      if (goesAlong) {
+        included.push({ member, ...planned });
+        for (const id of ids) taken.add(id);
+      } else later.push(member);
     }
+    open = stillOpen;
     return included.length === 0
       ? { settled: undefined }
       : { plan: merged(included.map(({ plan }) => plan)), result: undefined };
@@ -115,14 +125,6 @@ async function planOf(
     member.reject(error);
   }
   return undefined;
-}
-
-/** A commit says one version of an application, and its facts are those of one write. */
-function goesWith(included: readonly Included[], { plan }: { readonly plan: CommitPlan }): boolean {
-  if (included.length === 0) return true;
-  if (plan.facts !== undefined || included.some((other) => other.plan.facts !== undefined)) return false;
-  const taken = new Set(included.flatMap((other) => appIds(other.plan.actions)));
-  return appIds(plan.actions).every((appId) => !taken.has(appId));
 }
 
 function appIds(actions: readonly Action[]): string[] {

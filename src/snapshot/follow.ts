@@ -42,8 +42,11 @@ export async function* follow(
   options: FollowOptions = {},
 ): AsyncGenerator<FollowedVersion, void, undefined> {
   const ending = new AbortController();
-  const opening = { [Symbol.asyncDispose]: async () => ending.abort() };
-  const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal;
+  const end = (): void => ending.abort();
+  const opening = { [Symbol.asyncDispose]: async () => end() };
+  const { signal } = ending;
+  if (options.signal?.aborted) end();
+  options.signal?.addEventListener('abort', end, { once: true });
   table.openings.add(opening);
   try {
     for await (const followed of versions(table, options, signal)) {
@@ -53,6 +56,7 @@ export async function* follow(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
+    options.signal?.removeEventListener('abort', end);
     table.openings.delete(opening);
   }
 }

@@ -1,4 +1,3 @@
-import { recentState } from '../commit/base.js';
 import { isTableError, TableError } from '../errors.js';
 import { assertWritable } from '../log/features.js';
 import { tableProperties } from '../log/properties.js';
@@ -241,7 +240,7 @@ export class Writer implements AsyncDisposable {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
         const result = await write(this.#table, batch.rows, 'append', { txn: token, userMetadata, retryFor });
-        this.#state = this.#table.latest.peek() ?? (await recentState(this.#table));
+        this.#state = this.#table.latest.peek() ?? this.#state;
         return result.version;
       } catch (error) {
         if (!isPassing(error, token !== undefined) || clock.monotonic() + pause > deadline) throw error;
