@@ -1,5 +1,6 @@
+import { canWiden } from '../schema/evolution-widen.js';
 import { type MappingMode, physicalName } from '../schema/mapping.js';
-import { typeText } from '../schema/type-text.js';
+import { sameType, typeText } from '../schema/type-text.js';
 import type { DataType, StructType } from '../schema/types.js';
 
 /**
@@ -27,29 +28,6 @@ function typeConflict(older: DataType, newer: DataType, mode: MappingMode): stri
       typeConflict(older.keyType, newer.keyType, mode) ?? typeConflict(older.valueType, newer.valueType, mode)
     );
   }
-  if (older.type === 'void' || isWidening(older, newer)) return undefined;
+  if (older.type === 'void' || sameType(older, newer) || canWiden(older, newer)) return undefined;
   return `${typeText(older)} is now ${typeText(newer)}`;
-}
-
-const WIDER: Readonly<Record<string, readonly string[]>> = {
-  byte: ['short', 'integer', 'long', 'double', 'decimal'],
-  short: ['integer', 'long', 'double', 'decimal'],
-  integer: ['long', 'double', 'decimal'],
-  long: ['decimal'],
-  float: ['double'],
-  date: ['timestamp_ntz'],
-};
-
-/** Digits before the point that every value of an integer type fits. */
-const INTEGER_DIGITS: Readonly<Record<string, number>> = { byte: 3, short: 5, integer: 10, long: 20 };
-
-/** The same type, or one of the changes that the protocol allows (Type Widening). */
-function isWidening(older: DataType, newer: DataType): boolean {
-  if (older.type === 'decimal' && newer.type === 'decimal') {
-    const digits = (type: { precision: number; scale: number }) => type.precision - type.scale;
-    return newer.scale >= older.scale && digits(newer) >= digits(older);
-  }
-  if (older.type === newer.type) return true;
-  if (!WIDER[older.type]?.includes(newer.type)) return false;
-  return newer.type !== 'decimal' || newer.precision - newer.scale >= INTEGER_DIGITS[older.type]!;
 }
