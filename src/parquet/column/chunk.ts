@@ -74,10 +74,20 @@ function pageBody(bytes: Uint8Array, page: Page, codec: number): Uint8Array {
     return raw;
   if (page.uncompressed > LIMITS.pageBytes)
     throw new FlatFault('limit', `a page of ${page.uncompressed} bytes`);
-  const body = new Uint8Array(page.uncompressed);
+  const body = roomFor(page.uncompressed);
   if (levels > 0) body.set(raw.subarray(0, levels));
   decompressInto(codec, raw.subarray(levels), body, levels, body.length);
   return body;
+}
+
+/** Pages of the usual sizes are decompressed into the same memory, one after the other: nothing of them is kept. */
+const LARGEST_KEPT = 4 << 20;
+let kept = new Uint8Array(0);
+
+function roomFor(bytes: number): Uint8Array {
+  if (bytes > LARGEST_KEPT) return new Uint8Array(bytes);
+  if (kept.length < bytes) kept = new Uint8Array(Math.min(LARGEST_KEPT, 2 * bytes));
+  return kept.subarray(0, bytes);
 }
 
 /** Takes in the levels of a page; tells where its values start and how many they are. */

@@ -34,12 +34,22 @@ export function decodeValues(
     if (dictionary === undefined) throw corrupt('dictionary page missing');
     const bitWidth = bytes[at];
     if (at >= end || bitWidth === undefined || bitWidth > 32) throw corrupt('dictionary indices missing');
-    const indices = new Int32Array(count);
+    const indices = roomForIndices(count);
     decodeHybrid(bytes, at + 1, end, bitWidth, indices, 0, count);
     gather(sink, dictionary, indices, count);
   } else if (sink.kind === 'binary') decodeBinary(sink, encoding, bytes, at, end, count);
   else if (boolean) decodeBooleans(sink, encoding, bytes, at, end, count);
   else decodeFixed(sink, encoding, bytes, at, end, count);
+}
+
+/** The indices of a page, which nobody keeps: pages of the usual sizes use the same memory. */
+const LARGEST_KEPT = 1 << 18;
+let kept = new Int32Array(0);
+
+function roomForIndices(count: number): Int32Array {
+  if (count > LARGEST_KEPT) return new Int32Array(count);
+  if (kept.length < count) kept = new Int32Array(Math.min(LARGEST_KEPT, 2 * count));
+  return kept.subarray(0, count);
 }
 
 function decodeBooleans(

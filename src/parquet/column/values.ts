@@ -18,6 +18,7 @@ export type Values = FixedValues | BinaryValues;
 
 /** The first allocation of a sink trusts what the file claims up to here; beyond, it grows with what pages really hold. */
 const TRUSTED_VALUES = 1 << 22;
+const TRUSTED_BYTES = 1 << 26;
 /** Arrow's 32-bit offsets end here. */
 const MAX_BYTES = 0x7fffffff;
 
@@ -56,8 +57,11 @@ export class BinarySink {
   size = 0;
   count = 0;
 
+  readonly #claimed: number;
+
   constructor(claimed: number) {
-    this.offsets = new Int32Array(Math.min(claimed, TRUSTED_VALUES) + 1);
+    this.#claimed = Math.min(claimed, TRUSTED_VALUES);
+    this.offsets = new Int32Array(this.#claimed + 1);
   }
 
   /** Makes room for `count` more values of `bytes` bytes together. */
@@ -70,9 +74,17 @@ export class BinarySink {
     const wanted = this.size + bytes;
     if (wanted <= this.data.length) return;
     if (wanted > MAX_BYTES) throw new FlatFault('limit', 'more than 2 GiB of text in one column chunk');
-    const grown = new Uint8Array(Math.min(MAX_BYTES, Math.max(wanted, this.data.length * 2)));
+    const grown = new Uint8Array(
+      Math.min(MAX_BYTES, Math.max(wanted, this.data.length * 2, this.#expected(count, bytes))),
+    );
     grown.set(this.data.subarray(0, this.size));
     this.data = grown;
+  }
+
+  /** The bytes of all values, by the mean of those so far and a little more; up to a bound, since the file only claims their number. */
+  #expected(count: number, bytes: number): number {
+    const mean = (this.size + bytes) / Math.max(1, this.count + count);
+    return Math.min(TRUSTED_BYTES, Math.ceil(mean * this.#claimed * 1.05));
   }
 
   finish(): BinaryValues {
