@@ -10,10 +10,16 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const DAY_MS = 86_400_000;
 
-function usedBytes(): number {
-  collect();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
+/** Buffers are given back some time after a collection: the least of several looks is what is held. */
+async function usedBytes(): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let look = 0; look < 8; look++) {
+    collect();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    least = Math.min(least, heapUsed + arrayBuffers);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return least;
 }
 
 /** A state followed through commits, ten minutes apart, of which each replaces the only file. */
@@ -40,9 +46,9 @@ function start(configuration: Record<string, string> = {}): State {
 test('memory does not grow with the commits that a state was followed through', async () => {
   const from = 1_700_000_000_000;
   let state = follow(start(), 30_000, { from });
-  const before = usedBytes();
+  const before = await usedBytes();
   state = follow(state, 30_000, { from });
-  expect((usedBytes() - before) / 30_000).toBeLessThan(40);
+  expect(((await usedBytes()) - before) / 30_000).toBeLessThan(40);
   expect(state.files.count).toBe(1);
   const paths = (await state.tombstones()).map(({ path }) => path);
   // All removals of the last seven days are still known.
