@@ -5,8 +5,8 @@ import type { Job } from './job.js';
 import { encodeName } from './ledger.js';
 
 /** How long a claim counts that is not renewed. */
-const LEASE_MS = 60_000;
-const RENEW_MS = 20_000;
+const LEASE_MS = 30_000;
+const RENEW_MS = 10_000;
 
 /**
  * Hints among workers that know nothing of each other, so that two seldom produce the same interval: `_intervale/claims/...`, put if absent, with the time in it.
