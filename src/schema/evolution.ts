@@ -150,6 +150,30 @@ function containsVoid(type: DataType): boolean {
   return type.type === 'map' && (containsVoid(type.keyType) || containsVoid(type.valueType));
 }
 
+/** The columns whose own type, or that of their elements, keys or values, is another; not those that only hold them. */
+export function widenedPaths(before: StructType, after: StructType): readonly (readonly string[])[] {
+  return before.fields.flatMap((field) => {
+    const now = after.fields.find(({ name }) => name === field.name);
+    if (now === undefined || now === field) return [];
+    const paths = widenedInside(field.dataType, now.dataType);
+    return paths.map((path) => [field.name, ...path]);
+  });
+}
+
+function widenedInside(before: DataType, after: DataType): readonly (readonly string[])[] {
+  if (before === after) return [];
+  if (before.type === 'struct' && after.type === 'struct') return widenedPaths(before, after);
+  if (before.type === 'array' && after.type === 'array')
+    return widenedInside(before.elementType, after.elementType).map(() => []);
+  if (before.type === 'map' && after.type === 'map') {
+    const { keyType, valueType } = after;
+    return [...widenedInside(before.keyType, keyType), ...widenedInside(before.valueType, valueType)].map(
+      () => [],
+    );
+  }
+  return [[]];
+}
+
 /**
  * True when files written for `written` fit `schema` too: every column of the one is in the other with the same type, name and metadata, and what else there is
  * may be NULL and is computed from nothing.

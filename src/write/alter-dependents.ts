@@ -6,8 +6,10 @@ import type { Draft } from './alteration.js';
 const CONSTRAINT = 'delta.constraints.';
 const GENERATION = 'delta.generationExpression';
 
+type Rules = Pick<Draft, 'schema' | 'configuration'>;
+
 /** Throws `INVALID_SCHEMA` where a constraint or generated column reads the column, or something inside it, or what holds it. */
-export function assertUnused(draft: Draft, path: readonly string[], what: string): void {
+export function assertUnused(draft: Rules, path: readonly string[], what: string): void {
   for (const { name, text, isGenerated } of expressionsOf(draft)) {
     if (!reads(draft, text, path, isGenerated)) continue;
     const column = path.join('.');
@@ -19,7 +21,7 @@ export function assertUnused(draft: Draft, path: readonly string[], what: string
   }
 }
 
-function expressionsOf({ configuration, schema }: Draft) {
+function expressionsOf({ configuration, schema }: Rules) {
   const constraints = Object.entries(configuration).flatMap(([key, text]) =>
     key.startsWith(CONSTRAINT)
       ? [{ name: `the constraint ${key.slice(CONSTRAINT.length)}`, text, isGenerated: false }]
@@ -35,7 +37,7 @@ function expressionsOf({ configuration, schema }: Draft) {
 }
 
 /** What cannot be parsed here may read anything. */
-function reads(draft: Draft, text: string, path: readonly string[], isGenerated: boolean): boolean {
+function reads(draft: Rules, text: string, path: readonly string[], isGenerated: boolean): boolean {
   try {
     const { columns } = isGenerated
       ? bindExpression(parseExpression(text), draft.schema)

@@ -2,6 +2,7 @@ import { type Planned, transact } from '../commit/transaction.js';
 import { TableError } from '../errors.js';
 import type { Action, MetadataAction, ProtocolAction } from '../log/actions.js';
 import { assertWritable, supportedFeatures } from '../log/features.js';
+import { commitPath } from '../log/paths.js';
 import { tableProperties } from '../log/properties.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { countRows } from '../scan/count.js';
@@ -45,7 +46,7 @@ export async function alter(
   const { committed, version, attempts, result } = await transact(
     table,
     async (state): Promise<Planned<AlterPlan>> => {
-      const decided = decide(table, state, alterations, first);
+      const decided = decide(table, state, alterations, first, await laterThan(table, state, alterations));
       first ??= state;
       await checkRows(table, state, decided, options.signal);
       const { plan, actions, parameters, timestamp } = decided;
@@ -79,7 +80,8 @@ export async function planAlter(
 ): Promise<AlterPlan> {
   const state = await table.latest.get();
   assertWritable(state.protocol, state.metadata, table.url);
-  const decided = decide(table, state, listed(changes, table.url), undefined);
+  const alterations = listed(changes, table.url);
+  const decided = decide(table, state, alterations, undefined, await laterThan(table, state, alterations));
   await checkRows(table, state, decided, options.signal);
   return decided.plan;
 }
@@ -110,15 +112,34 @@ function decide(
   state: State,
   alterations: readonly Alteration[],
   first: State | undefined,
+  timestamp: number,
 ): Decided {
   try {
-    return decideOn(table, state, alterations);
+    return decideOn(table, state, alterations, timestamp);
   } catch (error) {
     if (first && JSON.stringify(first.metadata) !== JSON.stringify(state.metadata))
       throw overtaken(table.url, first, state, error);
     throw error;
   }
 }
+
+/**
+ * The time of the commit to be made. One that turns in-commit timestamps on must be later than the file of the commit before, by the store's clock (protocol:
+ * Writer Requirements for In-Commit Timestamps); only then is the store asked.
+ */
+async function laterThan(
+  table: TableContext,
+  state: State,
+  alterations: readonly Alteration[],
+): Promise<number> {
+  const now = Math.max(table.ctx.clock.now(), state.timestamp + 1);
+  const isAsked = alterations.some((each) => 'setProperties' in each && ICT in each.setProperties);
+  if (!isAsked || isTimed(state.metadata)) return now;
+  const file = await table.store.head(commitPath(state.version));
+  return Math.max(now, Math.floor(file?.modifiedAt ?? 0) + 1);
+}
+
+const ICT = 'delta.enableInCommitTimestamps';
 
 function overtaken(url: string, before: State, now: State, cause: unknown): TableError {
   return new TableError(
@@ -129,13 +150,18 @@ function overtaken(url: string, before: State, now: State, cause: unknown): Tabl
   );
 }
 
-function decideOn(table: TableContext, state: State, alterations: readonly Alteration[]): Decided {
-  const { clock, ids } = table.ctx;
+function decideOn(
+  table: TableContext,
+  state: State,
+  alterations: readonly Alteration[],
+  timestamp: number,
+): Decided {
+  const { ids } = table.ctx;
   const base: AlterBase = {
     url: table.url,
     hasFiles: state.files.count > 0,
     version: state.version + 1,
-    timestamp: Math.max(clock.now(), state.timestamp + 1),
+    timestamp,
     uuid: () => ids.uuid(),
   };
   const steps: Altered[] = [];

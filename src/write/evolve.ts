@@ -2,13 +2,14 @@ import { TableError } from '../errors.js';
 import { assertWritable } from '../log/features.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { parseDdl } from '../schema/ddl.js';
-import { evolveSchema, fitsSchema } from '../schema/evolution.js';
+import { evolveSchema, fitsSchema, widenedPaths } from '../schema/evolution.js';
 import { columnMappingMode } from '../schema/mapping.js';
 import { serializeSchema } from '../schema/schema-json.js';
 import type { StructType } from '../schema/types.js';
 import { validateSchema } from '../schema/validate.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
+import { assertUnused } from './alter-dependents.js';
 import { lookAhead } from './evolve-source.js';
 import { withMapping } from './mapped-schema.js';
 import { withNeededFeatures } from './protocol-upgrade.js';
@@ -85,6 +86,8 @@ function evolvedState(table: TableContext, state: State, { told, modes }: Evolut
   if (schema === state.schema) return state;
   validateEvolved(schema, metadata.partitionColumns, configuration);
   assertPartitionsKeep(state, schema);
+  for (const path of widenedPaths(state.schema, schema))
+    assertUnused({ schema: state.schema, configuration }, path, 'given another type');
   const mapped = withMapping(table, schema, configuration);
   const next = {
     ...metadata,
@@ -107,7 +110,7 @@ export function validateEvolved(
 }
 
 /** A day and its midnight are written differently as partition values, so that files there would be of two spellings. */
-export function assertPartitionsKeep(state: State, schema: StructType): void {
+function assertPartitionsKeep(state: State, schema: StructType): void {
   for (const name of state.metadata.partitionColumns) {
     const before = state.schema.fields.find((field) => field.name === name);
     const after = schema.fields.find((field) => field.name === name);
@@ -167,7 +170,11 @@ class EvolvingWork implements Work {
       { metaData: evolved.metadata },
     ];
     const actions = [...changes, ...planned.commit.actions];
-    return { ...planned, commit: { ...planned.commit, actions } };
+    return {
+      ...planned,
+      plan: { ...planned.plan, schema: evolved.schema },
+      commit: { ...planned.commit, actions },
+    };
   }
 
   /**

@@ -3,7 +3,7 @@ import { TableError } from '../errors.js';
 import type { Action, AddAction, DeletionVector, RemoveAction } from '../log/actions.js';
 import { parseJson, stringifyJson } from '../log/json.js';
 import { tableProperties } from '../log/properties.js';
-import type { JsonObject } from '../schema/types.js';
+import type { JsonObject, StructType } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import type { RowCounts } from './effects.js';
@@ -47,6 +47,8 @@ export interface WritePlan {
   readonly removedPaths: readonly string[];
   /** The partitions that would be written, changed or replaced, by physical column name. */
   readonly partitions: readonly Readonly<Record<string, string | null>>[];
+  /** What the table's columns would be, where the commit would change them. */
+  readonly schema?: StructType;
 }
 
 /** Staged data files as add actions. */

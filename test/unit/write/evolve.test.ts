@@ -265,7 +265,9 @@ test('a replay with a token does not evolve again, and a plan changes nothing', 
   await race('id int');
   const options = { evolve: 'add-columns', txn: { appId: 'a', version: 1 } } as const;
   const staged = await ours.stage([{ id: 1, x: 'a' }], 'append', options);
-  expect(await staged.plan()).toMatchObject({ added: { rows: 1 } });
+  const plan = await staged.plan();
+  expect(plan).toMatchObject({ added: { rows: 1 } });
+  expect(printDdl(plan.schema!)).toBe('id int, x string');
   expect(await ddl(ours)).toBe('id int');
   await staged.commit();
   expect(await ours.append([{ id: 1, y: 'a' }], options)).toMatchObject({ status: 'skipped' });
