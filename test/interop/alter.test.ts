@@ -93,18 +93,18 @@ describe('columns', () => {
       { renameColumn: 'p', to: 'q' },
       { renameColumn: ['s', 'a'], to: 'b' },
     ]);
-    await agree(url, 'spark');
+    await agree(url);
     await sql(`INSERT INTO ${target} (id, \`m m\`, q, s) VALUES (3, 30, 'x', named_struct('b', 3))`);
     await sql(`UPDATE ${target} SET \`m m\` = 11 WHERE q = 'x' AND id = 1`);
     await table.append([{ id: 4, 'm m': 40, q: 'y', s: { b: 4 } }]);
-    await agree(url, 'spark');
+    await agree(url);
     await table.alter({ dropColumn: 'm m' });
     await table.alter({ addColumns: 'n int' });
     await sql(`ALTER TABLE ${target} RENAME COLUMN id TO key`);
     await table.overwritePartitions([{ key: 5, q: 'y', s: { b: 5 }, n: 50 }]);
     await sql(`UPDATE ${target} SET n = 1 WHERE key = 3`);
     await table.checkpoint();
-    const rows = await agree(url, 'spark');
+    const rows = await agree(url);
     expect(rows.map(({ key, q, n, s }) => [key, q, n, s]).sort()).toEqual([
       [1, 'x', null, { b: 1 }],
       [3, 'x', 1, { b: 3 }],
@@ -120,7 +120,7 @@ describe('columns', () => {
     await table.alter({ renameColumn: 'n', to: 'm' });
     await sql(`INSERT INTO ${target} VALUES (2, 20)`);
     await table.append([{ id: 3, m: 30, x: 'new' }], { evolve: 'add-columns' });
-    expect((await agree(url, 'spark')).map(({ m, x }) => [m, x])).toEqual(
+    expect((await agree(url)).map(({ m, x }) => [m, x])).toEqual(
       expect.arrayContaining([
         [10, null],
         [20, null],
@@ -146,6 +146,7 @@ describe('columns', () => {
       { changeColumn: 'id', type: 'int' },
     ]);
     await table.append([{ id: 70_000, n: 1n, f: 0.1, d: '1234.56', l: [6_000_000_000n], p: 1 }]);
+    // delta-rs does not read tables of wider types.
     await agree(url, 'spark');
     await sql(`ALTER TABLE ${target} ALTER COLUMN id TYPE BIGINT`);
     await sql(`UPDATE ${target} SET d = 9.25 WHERE n = 10`);
@@ -182,7 +183,7 @@ describe('a table is given', () => {
     await sql(`INSERT INTO ${target} VALUES (3, 5)`);
     await table.delete({ where: 'id = 3' });
     await table.checkpoint();
-    expect((await agree(url, 'spark')).map(({ id, n }) => [id, n])).toEqual([
+    expect((await agree(url)).map(({ id, n }) => [id, n])).toEqual([
       [1, 3],
       [2, 4],
     ]);
@@ -211,7 +212,7 @@ describe('a table is given', () => {
       { id: 2, r: 1 },
       { id: 3, r: 2 },
     ]);
-    await agree(url, 'spark');
+    await agree(url);
   });
 
   it('properties, a name and a description that Spark shows', async () => {
