@@ -31,7 +31,6 @@ export type {
   ReadInput,
   TableReference,
 } from './pipeline/definition.js';
-export type { RowsDigest } from './pipeline/digest.js';
 export type { CommittedNote, FailedNote, InputFacts, RunFacts, RunNote } from './pipeline/facts.js';
 export { type Backfilled, definePipeline, type IntervalLike, type Pipeline } from './pipeline/pipeline.js';
 export type {
@@ -57,6 +56,7 @@ export type { Scan, ScanOptions } from './scan/scan.js';
 export { parsePredicate } from './scan/sql.js';
 export { fromArrowSchema, toArrowSchema } from './schema/arrow.js';
 export { parseDdl } from './schema/ddl.js';
+export type { RowsDigest } from './schema/digest.js';
 export type { ColumnName } from './schema/evolution-edit.js';
 export type { Row } from './schema/rows-in.js';
 export type { RowOptions } from './schema/rows-out.js';

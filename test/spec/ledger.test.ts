@@ -6,11 +6,11 @@ import predicates from '../../spec/cases/ledger/predicates.json' with { type: 'j
 import { TableError } from '../../src/errors.js';
 import { parseInterval } from '../../src/interval/argument.js';
 import { checkDefinition, type PipelineOptions } from '../../src/pipeline/definition.js';
-import { Digester } from '../../src/pipeline/digest.js';
 import { appIdOf, parseAppId } from '../../src/pipeline/ledger.js';
 import { bindTarget } from '../../src/pipeline/target.js';
 import { printPredicate } from '../../src/scan/print.js';
 import { parseDdl } from '../../src/schema/ddl.js';
+import { Digester } from '../../src/schema/digest.js';
 import { batchFromRows, type Row } from '../../src/schema/rows-in.js';
 import { type Bench, job, openBench, run } from '../unit/pipeline/support.js';
 

@@ -1,7 +1,7 @@
 import type { Data, RecordBatch } from 'apache-arrow';
 import { type Column, columnOf, shapeOf } from '../parquet/encode-columns.js';
-import type { DataType, StructType } from '../schema/types.js';
 import { finish, hashBytes, mixBlock } from './hash.js';
+import type { DataType, StructType } from './types.js';
 
 /** What is kept of the rows of a run, whatever their order: how many, and a sum that differs where they do. */
 export interface RowsDigest {
