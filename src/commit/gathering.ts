@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/context.js';
 import type { Queue } from './queue.js';
 
 /** How long those whose rows are on their way are waited for. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 1_000;
 
 interface Waiting<T> {
   readonly members: T[];

@@ -1,32 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, openTable, type Runtime, type RuntimeOptions } from '../../src/index.js';
+import { createRuntime, createTable, openTable, type Runtime } from '../../src/index.js';
+import { type Place, places } from '../support/places.js';
 import { runProcess } from '../support/processes.js';
-import { type S3Server, startS3Server } from '../support/s3-server.js';
 
-interface Place {
-  readonly url: (name: string) => string;
-  readonly s3?: RuntimeOptions['s3'];
-  readonly stop: () => Promise<void>;
-}
-
-async function localPlace(): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), 'intervale-contention-'));
-  return { url: (name) => join(folder, name), stop: () => rm(folder, { recursive: true, force: true }) };
-}
-
-function s3Place(server: S3Server): Place {
-  return { url: (name) => `s3://${server.bucket}/${name}`, s3: server.options, stop: () => server.stop() };
-}
-
-const server = await startS3Server();
-
-describe.each([
-  ['a local folder', async () => localPlace()],
-  ['an S3 server', server ? async () => s3Place(server) : undefined],
-])('on %s', (_, open) => {
+describe.each(await places())('on %s', (_, open) => {
   let place: Place;
   let runtime: Runtime;
 
