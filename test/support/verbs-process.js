@@ -1,15 +1,20 @@
-// A writer of its own process: runs the verbs of its argument one after the other, prints one JSON line a result. Runs the built library.
+// A writer of its own process: does the verbs that it is told, one after the other, and prints one JSON line each. Runs the built library.
 import { createRuntime, openTable } from '../../dist/index.js';
 
-const { url, s3, steps } = JSON.parse(process.argv[2]);
+const { url, writer, work, s3 } = JSON.parse(process.argv[2]);
 const runtime = createRuntime({ s3, workers: 1 });
 const table = await openTable(url, { runtime });
-for (const { id, verb, rows } of steps) {
-  const outcome = await table
-    .stage(rows, verb, { userMetadata: id })
-    .then((staged) => staged.commit())
-    .catch((error) => ({ code: error.code ?? String(error) }));
-  const { status, version, code } = outcome;
-  process.stdout.write(`${JSON.stringify({ id, status, version, code })}\n`);
+for (const [i, { verb, rows }] of work.entries()) {
+  const { verb: name, ...spec } = typeof verb === 'string' ? { verb } : verb;
+  const given = rows?.map((row) => ({ ...row, id: row.id === null ? null : BigInt(row.id) }));
+  const options = { ...spec, userMetadata: `${writer}/${i}` };
+  let told;
+  try {
+    const { status, version, attempts } = await (given ? table[name](given, options) : table[name](options));
+    told = { status, version, attempts };
+  } catch (error) {
+    told = { code: error.code ?? String(error) };
+  }
+  process.stdout.write(`${JSON.stringify({ writer, work: i, ...told })}\n`);
 }
 await runtime.close();

@@ -70,6 +70,14 @@ export interface Operations {
   'spark.history': [{ url: string; limit?: number }, readonly JsonObject[]];
   'spark.detail': [{ url: string }, JsonObject];
   'spark.checkpoint': [{ url: string }, null];
+  'twins.play': [
+    { tables: readonly { url: string; steps: readonly (readonly JsonObject[])[] }[] },
+    readonly { versions: readonly number[]; step?: number; error?: string }[],
+  ];
+  'twins.read': [
+    { tables: readonly { url: string; versions: readonly number[] }[] },
+    readonly (readonly (readonly string[])[])[],
+  ];
   'files.duckdb': [PlainFiles, readonly string[]];
   'files.pyarrow': [PlainFiles, readonly string[]];
   'files.describe': [{ path: string }, JsonObject];

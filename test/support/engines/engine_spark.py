@@ -90,7 +90,8 @@ def detail(url) -> dict:
 
 def checkpoint(url) -> None:
     log = session()._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session()._jsparkSession, url)
-    log.checkpoint(log.update(False, session()._jvm.scala.Option.empty(), session()._jvm.scala.Option.empty()))
+    none = session()._jvm.scala.Option.empty()
+    log.checkpoint(log.update(False, none, none), none)
 
 
 OPERATIONS = {

@@ -25,6 +25,10 @@ export interface Profile {
   readonly steps: number;
   /** The other engines that write to the table too. */
   readonly foreign?: readonly ('spark' | 'deltars')[];
+  /** The table, where it is not left to chance. */
+  readonly table?: Pick<Sequence, 'columns' | 'partitionBy' | 'properties'>;
+  /** One verb a step, and the schema stays. */
+  readonly verbsOnly?: boolean;
 }
 
 const POOLS: Readonly<Record<CellType, readonly Cell[]>> = {
@@ -74,21 +78,25 @@ const PARTITIONS: readonly (readonly Column[])[] = [
 /** The same seed gives the same sequence. Steps are made for what the steps before leave, so that conditions and keys find something. */
 export function generate(seed: number, profile: Profile): Sequence {
   const random = new Random(seed);
+  const table = profile.table ?? randomTable(random);
+  const writer = new Writer(random, { ...table, rows: [] }, profile, table.properties);
+  return { ...table, steps: Array.from({ length: profile.steps }, () => writer.step()) };
+}
+
+function randomTable(random: Random): NonNullable<Profile['table']> {
   const partitionBy = random.pick(PARTITIONS);
   const others = (['n', 'd', 'm', 't', 'f', 'b', 's'] as const).filter((each) => !partitionBy.includes(each));
   const columns: Column[] = ['id', ...random.some(others, random.int(2, others.length))];
   columns.push(...partitionBy.filter((column) => !columns.includes(column)));
   if (!columns.includes('p')) columns.push('p');
-  const properties = random.pick(LAYOUTS);
-  const writer = new Writer(random, { columns, partitionBy, rows: [] }, profile, properties);
-  const steps = Array.from({ length: profile.steps }, () => writer.step());
-  return { columns, partitionBy, properties, steps };
+  return { columns, partitionBy, properties: random.pick(LAYOUTS) };
 }
 
 class Writer {
   readonly #random: Random;
   readonly #texts: readonly string[];
   readonly #foreign: readonly ('spark' | 'deltars')[];
+  readonly #verbsOnly: boolean;
   #model: Model;
 
   constructor(random: Random, model: Model, profile: Profile, properties: Readonly<Record<string, string>>) {
@@ -101,6 +109,7 @@ class Writer {
     );
     const forDeltars =
       isPlain && !('delta.columnMapping.mode' in properties) && !model.partitionBy.includes('m');
+    this.#verbsOnly = profile.verbsOnly === true;
     this.#foreign = (profile.foreign ?? []).filter((engine) => engine === 'spark' || forDeltars);
   }
 
@@ -120,8 +129,8 @@ class Writer {
     const handle = random.int(0, 1);
     const kind = random.weighted([
       [10, 'verb'],
-      [2, 'race'],
-      [1, 'checkpoint'],
+      [this.#verbsOnly ? 0 : 2, 'race'],
+      [this.#verbsOnly ? 0 : 1, 'checkpoint'],
       [this.#foreign.length > 0 ? 2.5 : 0, 'foreign'],
     ] as const);
     switch (kind) {
@@ -212,7 +221,7 @@ class Writer {
 
   #overwriteAll(): Operation {
     const random = this.#random;
-    if (random.chance(0.5)) return { op: 'overwriteAll', rows: this.#rows() };
+    if (this.#verbsOnly || random.chance(0.5)) return { op: 'overwriteAll', rows: this.#rows() };
     const { columns } = this.#model;
     const others = columns.includes('x')
       ? columns.filter((each) => each !== 'x')

@@ -42,7 +42,8 @@ export function stageOperation(table: Table, operation: Operation): Promise<Stag
   return table.stage(rows, verbOf(operation));
 }
 
-function verbOf(operation: Operation): Verb {
+/** The operation as `table.stage` takes it, without its rows. */
+export function verbOf(operation: Operation): Verb {
   switch (operation.op) {
     case 'append':
     case 'overwritePartitions':

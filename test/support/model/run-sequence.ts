@@ -196,19 +196,21 @@ function after(at: number, model: Model, operation: Operation): Model {
   return outcome;
 }
 
+/** The canonical lines of a model's rows, sorted. */
 export function linesOf({ columns, rows }: Model): string[] {
   return rows.map((row) => lineOf(row, columns)).sort();
 }
 
-async function readLines(table: Table, version: number): Promise<string[]> {
+/** The canonical lines of a version, sorted. */
+export async function readLines(table: Table, version: number): Promise<string[]> {
   const snapshot = await table.snapshot({ version });
   const lines: string[] = [];
   for await (const batch of snapshot.scan().batches()) lines.push(...canonicalLines(batch, snapshot.schema));
   return lines.sort();
 }
 
-/** The rows that the changes of all versions make of nothing. */
-async function replayed(table: Table, { columns }: Model): Promise<string[]> {
+/** The rows that the changes of all versions make of nothing, as sorted lines. */
+export async function replayed(table: Table, { columns }: Model): Promise<string[]> {
   const counts = new Map<string, number>();
   for await (const row of table.changes({ from: 0, int64: 'string', timestamp: 'string' })) {
     const cells = Object.fromEntries(columns.map((column) => [column, cellOf(row[column])]));

@@ -1,0 +1,167 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRuntime, createTable, openTable, type Runtime, type RuntimeOptions } from '../../src/index.js';
+import { ddlOf } from '../support/model/cells.js';
+import { generate, type Sequence } from '../support/model/generate.js';
+import { verbOf } from '../support/model/run-here.js';
+import { expectSame, linesOf, readLines, replayed } from '../support/model/run-sequence.js';
+import { applyOperation, type Model, type Operation } from '../support/model/steps.js';
+import { runProcess } from '../support/processes.js';
+import { type S3Server, startS3Server } from '../support/s3-server.js';
+
+const WRITERS = 4;
+const VERBS = 12;
+const SEED = Number(process.env.DIFF_SEEDS ?? 1);
+
+interface Told {
+  readonly writer: number;
+  readonly work: number;
+  readonly status?: 'committed' | 'unchanged';
+  readonly version?: number;
+  readonly code?: string;
+}
+
+interface Place {
+  readonly url: (name: string) => string;
+  readonly s3?: RuntimeOptions['s3'];
+  readonly stop: () => Promise<void>;
+}
+
+async function localPlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'intervale-contention-'));
+  return { url: (name) => join(folder, name), stop: () => rm(folder, { recursive: true, force: true }) };
+}
+
+function s3Place(server: S3Server): Place {
+  return { url: (name) => `s3://${server.bucket}/${name}`, s3: server.options, stop: () => server.stop() };
+}
+
+const TABLE = { columns: ['id', 'n', 'd', 'm', 's', 'p'], partitionBy: ['p'] } as const;
+const LAYOUTS: readonly (readonly [string, Sequence['properties']])[] = [
+  ['whole files', {}],
+  [
+    'deletion vectors and recorded changes',
+    { 'delta.enableDeletionVectors': 'true', 'delta.enableChangeDataFeed': 'true' },
+  ],
+];
+
+const server = await startS3Server();
+
+describe.each([
+  ['a local folder', async () => localPlace()],
+  ['an S3 server', server ? async () => s3Place(server) : undefined],
+])('on %s', (_, open) => {
+  let place: Place;
+  let runtime: Runtime;
+
+  beforeAll(async () => {
+    if (!open) return;
+    place = await open();
+    runtime = createRuntime({ s3: place.s3, workers: 1 });
+  });
+  afterAll(async () => {
+    await runtime?.close();
+    await place?.stop();
+  });
+
+  test.skipIf(!open).each(LAYOUTS)(
+    'processes with mixed verbs on one table, by %s: as if one after the other',
+    async (name, properties) => {
+      const url = place.url(`verbs-${name.length}`);
+      await createTable(url, {
+        schema: ddlOf(TABLE.columns),
+        partitionBy: TABLE.partitionBy,
+        properties,
+        runtime,
+      });
+      const table = { ...TABLE, properties };
+      const works = Array.from(
+        { length: WRITERS },
+        (_, writer) =>
+          generate(SEED * 1000 + writer, { steps: VERBS, table, verbsOnly: true })
+            .steps as readonly Operation[],
+      );
+      const told = await Promise.all(
+        works.map((work, writer) =>
+          runProcess<Told>('verbs-process.js', {
+            url,
+            writer,
+            work: work.map((operation) => ({
+              verb: verbOf(operation),
+              rows: 'rows' in operation ? operation.rows : undefined,
+            })),
+            s3: place.s3,
+          }),
+        ),
+      );
+      const results = told.flat();
+      expect(results).toHaveLength(WRITERS * VERBS);
+      expect(results.filter(({ code }) => code === 'COMMIT_CONFLICT')).toEqual([]);
+
+      const opened = await openTable(url, { runtime });
+      const committed = new Map<number, string>();
+      for await (const { version, commitInfo } of opened.history()) {
+        if (version > 0) committed.set(version, String(commitInfo?.userMetadata));
+      }
+      const succeeded = results.filter(({ status }) => status === 'committed');
+      expect([...committed].sort(([a], [b]) => a - b)).toEqual(
+        succeeded
+          .map(({ version, writer, work }) => [version, `${writer}/${work}`])
+          .sort(([a], [b]) => Number(a) - Number(b)),
+      );
+
+      const operationOf = ({ writer, work }: Pick<Told, 'writer' | 'work'>): Operation =>
+        works[writer]![work]!;
+      const models: Model[] = [{ columns: TABLE.columns, partitionBy: TABLE.partitionBy, rows: [] }];
+      for (const result of succeeded.toSorted((a, b) => a.version! - b.version!)) {
+        const outcome = applyOperation(models.at(-1)!, operationOf(result));
+        if ('refused' in outcome)
+          throw new Error(`${JSON.stringify(result)} should have been refused: ${outcome.refused}`);
+        models.push(outcome);
+      }
+      for (const [version, model] of models.entries()) {
+        expectSame(version, 'rows of the version', await readLines(opened, version), linesOf(model));
+      }
+      for (const result of results.filter(({ status }) => status === 'unchanged')) {
+        const before = models[result.version!]!;
+        const outcome = applyOperation(before, operationOf(result));
+        expect('refused' in outcome ? outcome : linesOf(outcome), JSON.stringify(result)).toEqual(
+          linesOf(before),
+        );
+      }
+      for (const result of results.filter(({ code }) => code !== undefined)) {
+        const outcomes = models.map((model) => applyOperation(model, operationOf(result)));
+        expect(
+          outcomes.some((each) => 'refused' in each && each.refused === result.code),
+          JSON.stringify(result),
+        ).toBe(true);
+      }
+      if (properties['delta.enableChangeDataFeed']) {
+        expectSame(
+          models.length,
+          'rows by the changes',
+          await replayed(opened, models.at(-1)!),
+          linesOf(models.at(-1)!),
+        );
+      }
+      if (!place.s3) expect(await unnamed(url)).toEqual([]);
+    },
+  );
+});
+
+/** Data files of a local table that no commit names: what was staged for work that was done again is to be gone. */
+async function unnamed(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true });
+  const named = new Set<string>();
+  for (const name of names.filter((each) => /^_delta_log\/\d+\.json$/.test(each))) {
+    for (const line of (await readFile(join(folder, name), 'utf8')).split('\n').filter(Boolean)) {
+      const { add, cdc } = JSON.parse(line) as Record<'add' | 'cdc', { path: string } | undefined>;
+      for (const file of [add, cdc]) if (file) named.add(decodeURIComponent(file.path));
+    }
+  }
+  return names.filter(
+    (name) => name.endsWith('.parquet') && !name.startsWith('_delta_log/') && !named.has(name),
+  );
+}

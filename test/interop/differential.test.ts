@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { createRuntime } from '../../src/index.js';
+import { runForeign } from '../support/model/foreign.js';
+import { generate, type Sequence } from '../support/model/generate.js';
+import { expectSame, type Reached, runSequence } from '../support/model/run-sequence.js';
+import { shrink } from '../support/model/shrink.js';
+import { createStatement, type Statement, sparkStatements } from '../support/model/spark-sql.js';
+import { applyOperation, type Model, type Operation } from '../support/model/steps.js';
+import { folder, shared, startSpark } from './engines.js';
+
+const FIRST = Number(process.env.DIFF_SEEDS ?? 1);
+const COUNT = process.env.DIFF_COUNT === undefined ? undefined : Number(process.env.DIFF_COUNT);
+const SHRINK_MS = 90_000;
+const MOST_FAILURES = 3;
+/** Sequences whose tables are read together. */
+const SPARK_BATCH = 8;
+const DELTARS_AHEAD = 4;
+
+const root = folder();
+const { engines } = shared();
+startSpark();
+const runtimes = [
+  createRuntime({ workers: 1, fsync: false }),
+  createRuntime({ workers: 1, fsync: false }),
+  createRuntime({ workers: 1, fsync: false }),
+] as const;
+afterAll(() => Promise.all(runtimes.map((runtime) => runtime.close())));
+let names = 0;
+
+interface Ran {
+  readonly sequence: Sequence;
+  readonly url: string;
+  readonly reached: readonly Reached[];
+}
+
+/** Runs a sequence here and on the model. */
+async function run(sequence: Sequence): Promise<Ran> {
+  const url = join(root, `t${names++}`);
+  const foreign: NonNullable<Parameters<typeof runSequence>[2]['foreign']> = (engine, step, columns) =>
+    runForeign(engines, url, engine, step, columns);
+  return { sequence, url, reached: await runSequence(url, sequence, { runtimes, foreign }) };
+}
+
+/** Compares each version with what delta-rs reads of it. */
+async function readByDeltars({ url, reached }: Ran): Promise<undefined> {
+  for (const { step, version, lines } of distinct(reached)) {
+    const read = await engines.ask('deltars.read', { url, version });
+    expectSame(step, 'read by delta-rs', [...read.lines].sort(), lines);
+  }
+}
+
+/**
+ * Does the same in tables of Spark's own. Compares all versions of ours, as Spark reads them, and of its own, as delta-rs reads them, with the model. Gives the
+ * failure of each sequence.
+ */
+async function compareWithSpark(ran: readonly Ran[]): Promise<(Error | undefined)[]> {
+  const twins = ran.map(({ sequence, url }) => ({
+    url: `${url}-twin`,
+    steps: twinSteps(`${url}-twin`, sequence),
+  }));
+  const played = await engines.ask('twins.play', { tables: twins });
+  const versions = played.map((each) => each.versions.slice(1));
+  const tables = ran.map(({ url, reached }) => ({ url, versions: reached.map(({ version }) => version) }));
+  const [read, theirs] = await Promise.all([
+    engines.ask('twins.read', { tables }),
+    Promise.all(twins.map(({ url }, i) => linesAt(url, versions[i]!))),
+  ]);
+  return ran.map(({ reached }, i) => {
+    const { error, step } = played[i]!;
+    try {
+      if (error !== undefined) throw new Error(`Spark's own table, step ${step! - 1}: ${error}`);
+      for (const [at, { step: number, lines }] of reached.entries()) {
+        expectSame(number, 'read by Spark', [...read[i]![at]!].sort(), lines);
+        expectSame(number, 'done by Spark', theirs[i]![at]!, lines);
+      }
+      return undefined;
+    } catch (caught) {
+      return caught as Error;
+    }
+  });
+}
+
+async function linesAt(url: string, versions: readonly number[]): Promise<string[][]> {
+  const known = new Map<number, string[]>();
+  for (const version of versions) {
+    if (known.has(version)) continue;
+    known.set(version, [...(await engines.ask('deltars.read', { url, version })).lines].sort());
+  }
+  return versions.map((version) => known.get(version)!);
+}
+
+/** What Spark does, a list of statements a step, after the one that creates the table. Refused operations are left out. */
+function twinSteps(url: string, { columns, partitionBy, steps }: Sequence): Statement[][] {
+  let model: Model = { columns, partitionBy, rows: [] };
+  const one = (operation: Operation): Statement[] => {
+    const outcome = applyOperation(model, operation);
+    if ('refused' in outcome) return [];
+    const statements = sparkStatements(url, model, operation);
+    model = outcome;
+    return statements;
+  };
+  const made = steps.map((step): Statement[] => {
+    if (step.op === 'race') return step.steps.flatMap(one);
+    if (step.op === 'checkpoint') return [];
+    if (step.op !== 'foreign') return one(step);
+    const { step: other } = step;
+    return other.op === 'checkpoint' || other.op === 'compact' ? [] : one(other);
+  });
+  return [[createStatement(url, columns, partitionBy)], ...made];
+}
+
+function distinct(reached: readonly Reached[]): Reached[] {
+  return [...new Map(reached.map((each) => [each.version, each])).values()];
+}
+
+/** What a sequence fails with, given what to compare it with. */
+async function failureOf(
+  sequence: Sequence,
+  compare: (ran: Ran) => Promise<Error | undefined>,
+): Promise<Error | undefined> {
+  try {
+    return await compare(await run(sequence));
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+type Compare = Parameters<typeof failureOf>[1];
+
+/** A failing seed as a case for spec/cases/differential. */
+async function told(seed: number, sequence: Sequence, failure: Error, compare: Compare): Promise<string> {
+  const smallest = await shrink(sequence, failure, (each) => failureOf(each, compare), SHRINK_MS);
+  const message = (await failureOf(smallest, compare))?.message ?? `at times: ${failure.message}`;
+  return `seed ${seed}: ${message}\n${JSON.stringify(smallest)}`;
+}
+
+it('random sequences of verbs are read by delta-rs as the model says', { timeout: 0 }, async () => {
+  const failed: string[] = [];
+  const count = COUNT ?? 500;
+  for (let seed = FIRST; seed < FIRST + count && failed.length < MOST_FAILURES; seed += DELTARS_AHEAD) {
+    const seeds = Array.from({ length: Math.min(DELTARS_AHEAD, FIRST + count - seed) }, (_, i) => seed + i);
+    await Promise.all(
+      seeds.map(async (each) => {
+        const sequence = generate(each, { steps: 6, foreign: ['deltars'] });
+        const failure = await failureOf(sequence, readByDeltars);
+        if (failure) failed.push(await told(each, sequence, failure, readByDeltars));
+      }),
+    );
+  }
+  expect(failed).toEqual([]);
+});
+
+it('random sequences of verbs are read, and done alike, by Spark', { timeout: 0 }, async () => {
+  const failed: string[] = [];
+  const compareOne: Compare = async (ran) => (await compareWithSpark([ran]))[0];
+  const count = COUNT ?? 40;
+  for (let seed = FIRST; seed < FIRST + count && failed.length < MOST_FAILURES; seed += SPARK_BATCH) {
+    const seeds = Array.from({ length: Math.min(SPARK_BATCH, FIRST + count - seed) }, (_, i) => seed + i);
+    const ran: (Ran & { readonly seed: number })[] = [];
+    for (const each of seeds) {
+      const sequence = generate(each, { steps: 12, foreign: ['spark', 'deltars'] });
+      try {
+        ran.push({ ...(await run(sequence)), seed: each });
+      } catch (error) {
+        failed.push(await told(each, sequence, error as Error, async () => undefined));
+      }
+    }
+    for (const [i, failure] of (await compareWithSpark(ran)).entries()) {
+      const { seed: each, sequence } = ran[i]!;
+      if (failure) failed.push(await told(each, sequence, failure, compareOne));
+    }
+  }
+  expect(failed).toEqual([]);
+});
