@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'vitest';
+import { readdir, readFile } from 'node:fs/promises';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
 import { generate, type Sequence } from '../support/model/generate.js';
 import { runSequence } from '../support/model/run-sequence.js';
@@ -22,6 +23,24 @@ const failureOf = (sequence: Sequence): Promise<Error | undefined> =>
     () => undefined,
     (error: Error) => error,
   );
+
+interface Case extends Sequence {
+  readonly name: string;
+}
+
+const CASES = new URL('../../spec/cases/differential/', import.meta.url);
+const kept = await Promise.all(
+  (await readdir(CASES)).map(async (name) => {
+    const { cases } = JSON.parse(await readFile(new URL(name, CASES), 'utf8')) as { cases: Case[] };
+    return cases;
+  }),
+);
+
+describe('sequences that failed once', () => {
+  test.each(kept.flat().map((each) => [each.name, each] as const))('%s', async (_, sequence) => {
+    await run(sequence);
+  });
+});
 
 test('random sequences of verbs leave what the model says', { timeout: 0 }, async () => {
   const failed: string[] = [];

@@ -30,7 +30,9 @@ export function sparkStatements(url: string, { columns }: Model, operation: Oper
     case 'overwritePartitions':
       return [write(operation.rows, columns, { partitionOverwriteMode: 'dynamic' })];
     case 'overwrite':
-      return [write(operation.rows, columns, { replaceWhere: conditionSql(operation.where) })];
+      return [
+        write(operation.rows, columns, { replaceWhere: conditionSql(withoutBetween(operation.where)) }),
+      ];
     case 'overwriteAll':
       return [
         write(
@@ -103,6 +105,22 @@ function mergeSql(
   const source = rowsSql(deduped(operation)!, columns);
   const keys = on.map((key) => `target.${key} ${equal} source.${key}`).join(' AND ');
   return `MERGE INTO ${target(url)} AS target USING (${source}) AS source ON ${keys} ${clauses.join(' ')}`;
+}
+
+/** Spark 4.1 fails on BETWEEN in the target of an overwrite. */
+function withoutBetween(condition: Condition): Condition {
+  if ('between' in condition) {
+    const { between: col, low, high } = condition;
+    return {
+      and: [
+        { cmp: '>=', col, value: low },
+        { cmp: '<=', col, value: high },
+      ],
+    };
+  }
+  if ('not' in condition) return { not: withoutBetween(condition.not) };
+  if ('and' in condition) return { and: condition.and.map(withoutBetween) };
+  return 'or' in condition ? { or: condition.or.map(withoutBetween) } : condition;
 }
 
 function setSql(set: SetValues, column?: (name: string) => string): string {
