@@ -51,7 +51,41 @@ export { createRuntime, type Logger, type Runtime, type RuntimeOptions } from '.
 export type { Changes } from './scan/change-scan.js';
 export type { ChangeFeed, ChangeOptions } from './scan/changes.js';
 export type { ScanPlan } from './scan/plan.js';
-export * from './scan/predicate.js';
+export type { Expression, LiteralValue, Operand, Predicate } from './scan/predicate.js';
+export {
+  add,
+  and,
+  between,
+  call,
+  caseWhen,
+  cast,
+  col,
+  date,
+  decimal,
+  divide,
+  eq,
+  ge,
+  gt,
+  isFalse,
+  isIn,
+  isNotNull,
+  isNull,
+  isTrue,
+  le,
+  like,
+  lit,
+  lt,
+  modulo,
+  multiply,
+  negate,
+  neq,
+  not,
+  nullSafeEq,
+  or,
+  subtract,
+  timestamp,
+  timestampNtz,
+} from './scan/predicate.js';
 export type { Scan, ScanOptions } from './scan/scan.js';
 export { parsePredicate } from './scan/sql.js';
 export { fromArrowSchema, toArrowSchema } from './schema/arrow.js';
