@@ -91,7 +91,8 @@ async function linesAt(url: string, versions: readonly number[]): Promise<string
 }
 
 /** What Spark does, a list of statements a step, after the one that creates the table. Refused operations are left out. */
-function twinSteps(url: string, { columns, partitionBy, steps }: Sequence): Statement[][] {
+function twinSteps(url: string, sequence: Sequence): Statement[][] {
+  const { columns, partitionBy, steps } = sequence;
   let model: Model = { columns, partitionBy, rows: [] };
   const one = (operation: Operation): Statement[] => {
     const outcome = applyOperation(model, operation);
@@ -107,7 +108,7 @@ function twinSteps(url: string, { columns, partitionBy, steps }: Sequence): Stat
     const { step: other } = step;
     return other.op === 'checkpoint' || other.op === 'compact' ? [] : one(other);
   });
-  return [[createStatement(url, columns, partitionBy)], ...made];
+  return [[createStatement(url, sequence)], ...made];
 }
 
 function distinct(reached: readonly Reached[]): Reached[] {

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from canonical import encode_table
@@ -19,16 +20,27 @@ SETTINGS = {
 }
 
 
+OWN = threading.local()
+
+
+@functools.cache
+def threads() -> ThreadPoolExecutor:
+    session()
+    return ThreadPoolExecutor(THREADS)
+
+
 def play(tables) -> list:
     """Each table's statements, in order, a list a step; the tables side by side. The versions after each step, or the error of the first that failed."""
     return on_threads(play_one, tables)
 
 
 def own_session():
-    spark = session().newSession()
-    for key, value in SETTINGS.items():
-        spark.conf.set(key, value)
-    return spark
+    """The session of this thread."""
+    if not hasattr(OWN, "session"):
+        OWN.session = session().newSession()
+        for key, value in SETTINGS.items():
+            OWN.session.conf.set(key, value)
+    return OWN.session
 
 
 def play_one(url, steps) -> dict:
@@ -49,7 +61,10 @@ def run(spark, url, statement) -> None:
         spark.sql(statement["sql"])
         return
     frame = spark.sql(statement["select"]).coalesce(1)
-    frame.write.format("delta").mode(statement["mode"]).options(**statement["options"]).save(url)
+    writer = frame.write.format("delta").mode(statement["mode"]).options(**statement["options"])
+    if "partitionBy" in statement:
+        writer = writer.partitionBy(*statement["partitionBy"])
+    writer.save(url)
 
 
 def version_of(spark, url) -> int:
@@ -78,9 +93,7 @@ def read_versions(url, versions) -> list:
 
 
 def on_threads(work, tables) -> list:
-    session()
-    with ThreadPoolExecutor(THREADS) as threads:
-        return [future.result() for future in [threads.submit(work, **table) for table in tables]]
+    return [future.result() for future in [threads().submit(work, **table) for table in tables]]
 
 
 OPERATIONS = {"play": play, "read": read}

@@ -4,40 +4,46 @@ import type { JsonObject } from '../../../src/schema/types.js';
 import type { Engines } from '../engines/client.js';
 import { type Column, ddlOf, lineOf } from './cells.js';
 import { conditionSql } from './expressions.js';
+import { foreignStatements } from './spark-sql.js';
 import type { ForeignStep } from './steps.js';
 
 /** Does to a table what another engine does to it in a sequence. */
-export async function runForeign(
+export function runForeign(
   engines: Engines,
   url: string,
   engine: 'spark' | 'deltars',
   step: ForeignStep,
   columns: readonly Column[],
 ): Promise<void> {
+  return engine === 'spark' ? runSpark(engines, url, step, columns) : runDeltars(engines, url, step, columns);
+}
+
+async function runSpark(engines: Engines, url: string, step: ForeignStep, columns: readonly Column[]) {
+  const statements = foreignStatements(url, columns, step);
+  if (!statements) {
+    await engines.ask('spark.checkpoint', { url });
+    return;
+  }
+  const [played] = await engines.ask('twins.play', { tables: [{ url, steps: [statements] }] });
+  if (played!.error !== undefined) throw new Error(played!.error);
+}
+
+async function runDeltars(engines: Engines, url: string, step: ForeignStep, columns: readonly Column[]) {
   switch (step.op) {
     case 'append': {
       const schema = JSON.parse(serializeSchema(parseDdl(ddlOf(columns)))) as JsonObject;
-      await engines.ask(`${engine}.write`, {
-        url,
-        schema,
-        lines: step.rows.map((row) => lineOf(row, columns)),
-      });
+      const lines = step.rows.map((row) => lineOf(row, columns));
+      await engines.ask('deltars.write', { url, schema, lines });
       return;
     }
     case 'delete':
-      if (engine === 'spark') {
-        await engines.ask('spark.sql', {
-          text: `DELETE FROM delta.\`${url}\` WHERE ${conditionSql(step.where)}`,
-        });
-      } else {
-        await engines.ask('deltars.delete', { url, predicate: conditionSql(step.where).replace(/L$/, '') });
-      }
+      // Its SQL has no suffix of longs.
+      await engines.ask('deltars.delete', { url, predicate: conditionSql(step.where).replace(/L$/, '') });
       return;
     case 'compact':
-      if (engine === 'spark') await engines.ask('spark.sql', { text: `OPTIMIZE delta.\`${url}\`` });
-      else await engines.ask('deltars.optimize', { url });
+      await engines.ask('deltars.optimize', { url });
       return;
     case 'checkpoint':
-      await engines.ask(`${engine}.checkpoint`, { url });
+      await engines.ask('deltars.checkpoint', { url });
   }
 }

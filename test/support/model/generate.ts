@@ -97,6 +97,9 @@ class Writer {
   readonly #texts: readonly string[];
   readonly #foreign: readonly ('spark' | 'deltars')[];
   readonly #verbsOnly: boolean;
+  readonly #isMapped: boolean;
+  /** True while the schema stays. */
+  #isSteady: boolean;
   #model: Model;
 
   constructor(random: Random, model: Model, profile: Profile, properties: Readonly<Record<string, string>>) {
@@ -110,6 +113,8 @@ class Writer {
     const forDeltars =
       isPlain && !('delta.columnMapping.mode' in properties) && !model.partitionBy.includes('m');
     this.#verbsOnly = profile.verbsOnly === true;
+    this.#isMapped = 'delta.columnMapping.mode' in properties;
+    this.#isSteady = this.#verbsOnly;
     this.#foreign = (profile.foreign ?? []).filter((engine) => engine === 'spark' || forDeltars);
   }
 
@@ -138,11 +143,10 @@ class Writer {
         return { ...this.#operation(), handle };
       case 'race': {
         // The schema stays, since a write staged for another is refused.
-        const operation = (): Operation => {
-          const made = this.#operation();
-          return made.op === 'overwriteAll' ? { op: 'overwriteAll', rows: this.#rows() } : made;
-        };
-        return { op: 'race', steps: [operation(), operation()] };
+        this.#isSteady = true;
+        const steps = [this.#operation(), this.#operation()];
+        this.#isSteady = this.#verbsOnly;
+        return { op: 'race', steps };
       }
       case 'checkpoint':
         return { op: 'checkpoint', handle };
@@ -177,6 +181,7 @@ class Writer {
   #operation(): Operation {
     const random = this.#random;
     const isPartitioned = this.#model.partitionBy.length > 0;
+    const hasX = this.#model.columns.includes('x');
     const op = random.weighted([
       [this.#model.rows.length < 8 ? 5 : 2, 'append'],
       [isPartitioned ? 2 : 0.1, 'overwritePartitions'],
@@ -186,11 +191,14 @@ class Writer {
       [2, 'update'],
       [2, 'replaceUsing'],
       [5, 'merge'],
+      [this.#isSteady || (hasX && !this.#isMapped) ? 0 : 0.6, 'alter'],
     ] as const);
+    const evolves = !this.#isSteady && random.chance(0.1);
+    const evolved = evolves ? { rows: this.#rows(1, this.#withX()), evolve: true } : undefined;
     switch (op) {
       case 'append':
       case 'overwritePartitions':
-        return { op, rows: this.#rows() };
+        return { op, ...(evolved ?? { rows: this.#rows() }) };
       case 'overwrite':
         return this.#overwrite();
       case 'overwriteAll':
@@ -204,7 +212,12 @@ class Writer {
         return { op, rows: this.#rows(), columns: this.#keys(), nullKeys };
       }
       case 'merge':
-        return this.#merge();
+        return evolved
+          ? { op, on: ['id'], nulls: 'equal', ...evolved, dedupe: { by: ['p'], order: 'last' } }
+          : this.#merge();
+      case 'alter': {
+        return { op: hasX ? 'dropColumn' : 'addColumn', column: 'x' };
+      }
     }
   }
 
@@ -221,12 +234,16 @@ class Writer {
 
   #overwriteAll(): Operation {
     const random = this.#random;
-    if (this.#verbsOnly || random.chance(0.5)) return { op: 'overwriteAll', rows: this.#rows() };
+    if (this.#isSteady || random.chance(0.5)) return { op: 'overwriteAll', rows: this.#rows() };
     const { columns } = this.#model;
     const others = columns.includes('x')
       ? columns.filter((each) => each !== 'x')
       : [...columns, 'x' as const];
     return { op: 'overwriteAll', rows: this.#rows(0, others), columns: others };
+  }
+
+  #withX(): Column[] {
+    return [...new Set<Column>([...this.#model.columns, 'x'])];
   }
 
   #merge(): Operation {

@@ -1,5 +1,6 @@
 import type {
   DeleteSpec,
+  EvolveOptions,
   MergeSpec,
   ReplaceUsingSpec,
   SetClause,
@@ -16,9 +17,9 @@ import type { Operation, SetValues } from './steps.js';
 export function runOperation(table: Table, operation: Operation): Promise<unknown> {
   switch (operation.op) {
     case 'append':
-      return table.append(operation.rows.map(rowOf));
+      return table.append(operation.rows.map(rowOf), evolveOptions(operation));
     case 'overwritePartitions':
-      return table.overwritePartitions(operation.rows.map(rowOf));
+      return table.overwritePartitions(operation.rows.map(rowOf), evolveOptions(operation));
     case 'overwrite':
       return table.overwrite(operation.rows.map(rowOf), { where: conditionSql(operation.where) });
     case 'overwriteAll': {
@@ -32,7 +33,11 @@ export function runOperation(table: Table, operation: Operation): Promise<unknow
     case 'replaceUsing':
       return table.replaceUsing(operation.rows.map(rowOf), replaceSpec(operation));
     case 'merge':
-      return table.merge(operation.rows.map(rowOf), mergeSpec(operation));
+      return table.merge(operation.rows.map(rowOf), { ...mergeSpec(operation), ...evolveOptions(operation) });
+    case 'addColumn':
+      return table.alter({ addColumns: ddlOf([operation.column]) });
+    case 'dropColumn':
+      return table.alter({ dropColumn: operation.column });
   }
 }
 
@@ -60,7 +65,14 @@ export function verbOf(operation: Operation): Verb {
       return { verb: 'replaceUsing', ...replaceSpec(operation) };
     case 'merge':
       return { verb: 'merge', ...mergeSpec(operation) };
+    case 'addColumn':
+    case 'dropColumn':
+      throw new Error(`${operation.op} is no verb`);
   }
+}
+
+function evolveOptions({ evolve }: { readonly evolve?: boolean }): EvolveOptions {
+  return evolve ? { evolve: 'add-columns', evolveTo: ddlOf(['x']) } : {};
 }
 
 type Named<Op extends Operation['op']> = Extract<Operation, { op: Op }>;

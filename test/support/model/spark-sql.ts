@@ -1,6 +1,14 @@
 import { type Cells, type Column, ddlOf, literal, sqlType, TYPES } from './cells.js';
 import { type Condition, conditionSql, valueSql } from './expressions.js';
-import { deduped, type Model, type Operation, type SetValues } from './steps.js';
+import type { Sequence } from './generate.js';
+import {
+  deduped,
+  type ForeignStep,
+  type Model,
+  type Operation,
+  type SetValues,
+  withColumn,
+} from './steps.js';
 
 /** What Spark is to do: a statement, or a write of its data frames where SQL has none. */
 export type Statement =
@@ -9,22 +17,53 @@ export type Statement =
       readonly select: string;
       readonly mode: 'append' | 'overwrite';
       readonly options: Readonly<Record<string, string>>;
+      readonly partitionBy?: readonly Column[];
     };
 
+/** A table of Spark's own. Columns are mapped where they are in ours, so that they can be dropped. */
 export function createStatement(
   url: string,
-  columns: readonly Column[],
-  partitionBy: readonly Column[],
+  { columns, partitionBy, properties }: Pick<Sequence, 'columns' | 'partitionBy' | 'properties'>,
 ): Statement {
+  const mode = properties['delta.columnMapping.mode'];
+  const mapped = mode ? ` TBLPROPERTIES ('delta.columnMapping.mode' = '${mode}')` : '';
   const partitioned = partitionBy.length > 0 ? ` PARTITIONED BY (${partitionBy.join(', ')})` : '';
   return {
-    sql: `CREATE TABLE ${target(url)} (${ddlOf(columns).replace(' long', ' bigint')}) USING delta${partitioned}`,
+    sql: `CREATE TABLE ${target(url)} (${ddlOf(columns).replace(' long', ' bigint')}) USING delta${partitioned}${mapped}`,
   };
 }
 
+/** What Spark does to a table of ours; undefined for a checkpoint, which no statement makes. */
+export function foreignStatements(
+  url: string,
+  columns: readonly Column[],
+  step: ForeignStep,
+): Statement[] | undefined {
+  switch (step.op) {
+    case 'append':
+      return [{ select: rowsSql(step.rows, columns), mode: 'append', options: {} }];
+    case 'delete':
+      return [{ sql: `DELETE FROM ${target(url)} WHERE ${conditionSql(step.where)}` }];
+    case 'compact':
+      return [{ sql: `OPTIMIZE ${target(url)}` }];
+    case 'checkpoint':
+      return undefined;
+  }
+}
+
 /** The operation in Spark, on a table that is as the model says. It must be one that is not refused. */
-export function sparkStatements(url: string, { columns }: Model, operation: Operation): Statement[] {
+export function sparkStatements(url: string, before: Model, operation: Operation): Statement[] {
+  if ('evolve' in operation && operation.evolve && !before.columns.includes('x')) {
+    const { evolve: _, ...rest } = operation;
+    const added = sparkStatements(url, before, { op: 'addColumn', column: 'x' });
+    return [...added, ...sparkStatements(url, withColumn(before, 'x'), rest as Operation)];
+  }
+  const { columns, partitionBy } = before;
   switch (operation.op) {
+    case 'addColumn':
+      return [{ sql: `ALTER TABLE ${target(url)} ADD COLUMNS (${ddlOf([operation.column])})` }];
+    case 'dropColumn':
+      return [{ sql: `ALTER TABLE ${target(url)} DROP COLUMN ${operation.column}` }];
     case 'append':
       return [{ select: rowsSql(operation.rows, columns), mode: 'append', options: {} }];
     case 'overwritePartitions':
@@ -34,13 +73,9 @@ export function sparkStatements(url: string, { columns }: Model, operation: Oper
         write(operation.rows, columns, { replaceWhere: conditionSql(withoutBetween(operation.where)) }),
       ];
     case 'overwriteAll':
-      return [
-        write(
-          operation.rows,
-          operation.columns ?? columns,
-          operation.columns ? { overwriteSchema: 'true' } : {},
-        ),
-      ];
+      if (!operation.columns) return [write(operation.rows, columns, {})];
+      // A new schema comes with new partition columns there.
+      return [{ ...write(operation.rows, operation.columns, { overwriteSchema: 'true' }), partitionBy }];
     case 'delete':
       return [{ sql: `DELETE FROM ${target(url)} WHERE ${conditionSql(operation.where)}` }];
     case 'update':

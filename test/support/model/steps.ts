@@ -14,9 +14,13 @@ export type BySourceClause =
   | { readonly where?: Condition; readonly update: SetValues }
   | { readonly where?: Condition; readonly delete: true };
 
-/** The verbs as data. */
+/** The verbs as data. `evolve`: the rows have the column `x`, which the table may lack. */
 export type Operation =
-  | { readonly op: 'append' | 'overwritePartitions'; readonly rows: readonly Cells[] }
+  | {
+      readonly op: 'append' | 'overwritePartitions';
+      readonly rows: readonly Cells[];
+      readonly evolve?: boolean;
+    }
   | { readonly op: 'overwrite'; readonly where: Condition; readonly rows: readonly Cells[] }
   /** With `columns`: by a table of these columns. */
   | { readonly op: 'overwriteAll'; readonly rows: readonly Cells[]; readonly columns?: readonly Column[] }
@@ -37,7 +41,9 @@ export type Operation =
       readonly whenNotMatched?: readonly InsertClause[];
       readonly whenNotMatchedBySource?: readonly BySourceClause[];
       readonly dedupe?: { readonly by: readonly Column[]; readonly order: 'first' | 'last' };
-    };
+      readonly evolve?: boolean;
+    }
+  | { readonly op: 'addColumn' | 'dropColumn'; readonly column: 'x' };
 
 /** What happens to the table in one step. `handle`: which of two openings of the table does it. */
 export type Step =
@@ -63,9 +69,14 @@ export interface Model {
 export type Outcome = Model | { readonly refused: string };
 
 /** What an operation makes of a table, or the code with which it is refused. */
-export function applyOperation(model: Model, operation: Operation): Outcome {
+export function applyOperation(before: Model, operation: Operation): Outcome {
+  const model = 'evolve' in operation && operation.evolve ? withColumn(before, 'x') : before;
   const { rows } = model;
   switch (operation.op) {
+    case 'addColumn':
+      return withColumn(model, operation.column);
+    case 'dropColumn':
+      return withoutColumn(model, operation.column);
     case 'append':
       return checked(model, [...rows, ...operation.rows]);
     case 'overwritePartitions': {
@@ -97,6 +108,17 @@ export function applyOperation(model: Model, operation: Operation): Outcome {
     case 'merge':
       return merged(model, operation);
   }
+}
+
+export function withColumn(model: Model, column: Column): Model {
+  if (model.columns.includes(column)) return model;
+  const rows = model.rows.map((row) => ({ ...row, [column]: null }));
+  return { ...model, columns: [...model.columns, column], rows };
+}
+
+function withoutColumn(model: Model, column: Column): Model {
+  const rows = model.rows.map(({ [column]: _, ...rest }) => rest);
+  return { ...model, columns: model.columns.filter((each) => each !== column), rows };
 }
 
 type MergeOperation = Extract<Operation, { op: 'merge' }>;
