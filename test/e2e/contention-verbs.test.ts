@@ -1,18 +1,18 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, openTable, type Runtime, type RuntimeOptions } from '../../src/index.js';
+import { createRuntime, createTable, openTable, type Runtime } from '../../src/index.js';
 import { ddlOf } from '../support/model/cells.js';
 import { generate, type Sequence } from '../support/model/generate.js';
 import { verbOf } from '../support/model/run-here.js';
 import { expectSame, linesOf, readLines, replayed } from '../support/model/run-sequence.js';
 import { applyOperation, type Model, type Operation } from '../support/model/steps.js';
+import { type Place, places } from '../support/places.js';
 import { runProcess } from '../support/processes.js';
-import { type S3Server, startS3Server } from '../support/s3-server.js';
 
 const WRITERS = 4;
 const VERBS = 12;
+/** Other sequences on demand. */
 const SEED = Number(process.env.DIFF_SEEDS ?? 1);
 
 interface Told {
@@ -21,21 +21,6 @@ interface Told {
   readonly status?: 'committed' | 'unchanged';
   readonly version?: number;
   readonly code?: string;
-}
-
-interface Place {
-  readonly url: (name: string) => string;
-  readonly s3?: RuntimeOptions['s3'];
-  readonly stop: () => Promise<void>;
-}
-
-async function localPlace(): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), 'intervale-contention-'));
-  return { url: (name) => join(folder, name), stop: () => rm(folder, { recursive: true, force: true }) };
-}
-
-function s3Place(server: S3Server): Place {
-  return { url: (name) => `s3://${server.bucket}/${name}`, s3: server.options, stop: () => server.stop() };
 }
 
 const TABLE = { columns: ['id', 'n', 'd', 'm', 's', 'p'], partitionBy: ['p'] } as const;
@@ -47,12 +32,7 @@ const LAYOUTS: readonly (readonly [string, Sequence['properties']])[] = [
   ],
 ];
 
-const server = await startS3Server();
-
-describe.each([
-  ['a local folder', async () => localPlace()],
-  ['an S3 server', server ? async () => s3Place(server) : undefined],
-])('on %s', (_, open) => {
+describe.each(await places())('on %s', (_, open) => {
   let place: Place;
   let runtime: Runtime;
 

@@ -9,6 +9,7 @@ import { createStatement, type Statement, sparkStatements } from '../support/mod
 import { applyOperation, type Model, type Operation } from '../support/model/steps.js';
 import { folder, shared, startSpark } from './engines.js';
 
+/** `DIFF_SEEDS` and `DIFF_COUNT`: the first seed and how many, for thousands on demand. A failure names its seed and prints a case for spec/cases/differential. */
 const FIRST = Number(process.env.DIFF_SEEDS ?? 1);
 const COUNT = process.env.DIFF_COUNT === undefined ? undefined : Number(process.env.DIFF_COUNT);
 const SHRINK_MS = 90_000;

@@ -5,6 +5,7 @@ import { generate, type Sequence } from '../support/model/generate.js';
 import { runSequence } from '../support/model/run-sequence.js';
 import { shrink } from '../support/model/shrink.js';
 
+/** `DIFF_SEEDS` and `DIFF_COUNT`: the first seed and how many, for thousands on demand. A failure names its seed and prints a case for spec/cases/differential. */
 const FIRST = Number(process.env.DIFF_SEEDS ?? 1);
 const COUNT = Number(process.env.DIFF_COUNT ?? 60);
 const SHRINK_MS = 30_000;
