@@ -159,15 +159,18 @@ it('random sequences of verbs are read, and done alike, by Spark', { timeout: 0 
   const count = COUNT ?? 40;
   for (let seed = FIRST; seed < FIRST + count && failed.length < MOST_FAILURES; seed += SPARK_BATCH) {
     const seeds = Array.from({ length: Math.min(SPARK_BATCH, FIRST + count - seed) }, (_, i) => seed + i);
-    const ran: (Ran & { readonly seed: number })[] = [];
-    for (const each of seeds) {
-      const sequence = generate(each, { steps: 12, foreign: ['spark', 'deltars'] });
-      try {
-        ran.push({ ...(await run(sequence)), seed: each });
-      } catch (error) {
-        failed.push(await told(each, sequence, error as Error, async () => undefined));
-      }
-    }
+    const tried = await Promise.all(
+      seeds.map(async (each): Promise<(Ran & { readonly seed: number }) | undefined> => {
+        const sequence = generate(each, { steps: 12, foreign: ['spark', 'deltars'] });
+        try {
+          return { ...(await run(sequence)), seed: each };
+        } catch (error) {
+          failed.push(await told(each, sequence, error as Error, async () => undefined));
+          return undefined;
+        }
+      }),
+    );
+    const ran = tried.filter((each) => each !== undefined);
     for (const [i, failure] of (await compareWithSpark(ran)).entries()) {
       const { seed: each, sequence } = ran[i]!;
       if (failure) failed.push(await told(each, sequence, failure, compareOne));
