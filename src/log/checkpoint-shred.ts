@@ -1,6 +1,5 @@
 import type { LeafWriter } from '../parquet/flat/write/leaf-writer.js';
 import type { LeafType, WriteNode } from '../parquet/flat/write/schema.js';
-import { decimalWidth } from '../parquet/flat/write/schema.js';
 
 /** Hands out the writers of leaves in file order. */
 export interface WriterCursor {
@@ -109,9 +108,7 @@ export function writeValue(writer: LeafWriter, type: LeafType, value: unknown): 
       writer.text(value as string);
       return;
     case 'decimal':
-      if (type.precision <= 9) writer.int32(Number(value));
-      else if (type.precision <= 18) writer.int64(value as bigint);
-      else writer.fixed(value as bigint, decimalWidth(type.precision));
+      writer.decimal(value as number | bigint, type.precision);
       return;
   }
 }

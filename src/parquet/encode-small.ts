@@ -9,7 +9,7 @@ import { datumAt, plainBytes } from './encode-value.js';
 import { CODEC } from './flat/codec.js';
 import { assembleFile } from './flat/write/file.js';
 import { LeafWriter } from './flat/write/leaf-writer.js';
-import { decimalWidth, type LeafType, leavesOf, type WriteNode } from './flat/write/schema.js';
+import { type LeafType, leavesOf, type WriteNode } from './flat/write/schema.js';
 
 /** Up to so many rows this is quicker than the way to the engine and back. */
 const SMALL_ROWS = 256;
@@ -100,9 +100,7 @@ function append(writer: LeafWriter, type: DataType, value: Exclude<Datum, null>)
       writer.double(value as number);
       return;
     case 'decimal':
-      if (type.precision <= 9) writer.int32(Number(value));
-      else if (type.precision <= 18) writer.int64(value as bigint);
-      else writer.fixed(value as bigint, decimalWidth(type.precision));
+      writer.decimal(value as bigint, type.precision);
       return;
     case 'long':
     case 'timestamp':

@@ -53,16 +53,6 @@ export function attemptOf(state: Pick<State, 'txns'>, pipeline: string, span: Sp
   return Number(state.txns.get(appIdOf(pipeline, span))?.version ?? 0);
 }
 
-/** The names of all pipelines that have runs in the table. */
-export function pipelinesOf(state: Pick<State, 'txns'>): string[] {
-  const names = new Set<string>();
-  for (const appId of state.txns.keys()) {
-    const found = parseAppId(appId);
-    if (found) names.add(found.pipeline);
-  }
-  return [...names].sort();
-}
-
 /** Tells one span from another. */
 export function spanKey({ startMs, endMs }: Span): string {
   return `${startMs}/${endMs}`;

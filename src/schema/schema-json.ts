@@ -85,11 +85,6 @@ export function typeToJson(type: DataType): Json {
   }
 }
 
-/** Reads one type of the protocol's JSON. `path` names where it stands, for messages. */
-export function typeFromJson(json: Json, path: readonly string[]): DataType {
-  return readType(json, path, 0);
-}
-
 function readType(json: Json, path: readonly string[], depth: number): DataType {
   if (depth > MAX_SCHEMA_DEPTH) {
     throw new TableError('LIMIT_EXCEEDED', `The schema is nested deeper than ${MAX_SCHEMA_DEPTH} levels.`, {

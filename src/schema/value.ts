@@ -8,7 +8,6 @@ import {
 import {
   decimalText,
   doubleText,
-  fitsPrecision,
   floatText,
   INTEGER_RANGE,
   parseDecimalText,
@@ -150,40 +149,6 @@ export function datumText(type: DataType, datum: Datum): string {
       return Buffer.from(datum as Uint8Array).toString('hex');
     default:
       return String(datum);
-  }
-}
-
-/** True when the value is one of the type's, decimals within their precision. */
-export function isDatumOf(type: DataType, datum: Datum): boolean {
-  if (datum === null) return true;
-  switch (type.type) {
-    case 'string':
-      return typeof datum === 'string';
-    case 'boolean':
-      return typeof datum === 'boolean';
-    case 'byte':
-    case 'short':
-    case 'integer': {
-      if (typeof datum !== 'number' || !Number.isInteger(datum)) return false;
-      const [least, greatest] = INTEGER_RANGE[type.type];
-      return datum >= Number(least) && datum <= Number(greatest);
-    }
-    case 'date':
-      return typeof datum === 'number' && Number.isInteger(datum);
-    case 'float':
-    case 'double':
-      return typeof datum === 'number';
-    case 'long':
-      return typeof datum === 'bigint' && datum >= INTEGER_RANGE.long[0] && datum <= INTEGER_RANGE.long[1];
-    case 'timestamp':
-    case 'timestamp_ntz':
-      return typeof datum === 'bigint';
-    case 'decimal':
-      return typeof datum === 'bigint' && fitsPrecision(datum, type.precision);
-    case 'binary':
-      return datum instanceof Uint8Array;
-    default:
-      return false;
   }
 }
 

@@ -6,6 +6,7 @@ import { ENCODING } from '../encoding.js';
 import { Interner } from '../interner.js';
 import { ByteSink } from './byte-sink.js';
 import { encodeHybrid } from './hybrid.js';
+import { decimalWidth } from './schema.js';
 import { snap } from './snappy.js';
 
 export interface LeafOptions {
@@ -129,8 +130,14 @@ export class LeafWriter {
     this.#values.float(value);
   }
 
-  /** The big-endian two's complement of a decimal's unscaled value, `width` bytes. */
-  fixed(value: bigint, width: number): void {
+  /** A decimal's unscaled value in the physical type of its precision: INT32, INT64, or big-endian two's complement of a fixed length. */
+  decimal(value: number | bigint, precision: number): void {
+    if (precision <= 9) this.int32(Number(value));
+    else if (precision <= 18) this.int64(value);
+    else this.#fixed(BigInt(value), decimalWidth(precision));
+  }
+
+  #fixed(value: bigint, width: number): void {
     for (let i = width - 1; i >= 0; i--) this.#values.byte(Number((value >> BigInt(8 * i)) & 255n));
   }
 
