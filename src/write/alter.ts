@@ -1,8 +1,9 @@
 import { type Planned, transact } from '../commit/transaction.js';
 import { TableError } from '../errors.js';
 import type { Action, MetadataAction, ProtocolAction } from '../log/actions.js';
+import { datedVersions } from '../log/commit-dates.js';
 import { assertWritable, supportedFeatures } from '../log/features.js';
-import { commitPath } from '../log/paths.js';
+import { listLog } from '../log/listing.js';
 import { tableProperties } from '../log/properties.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { countRows } from '../scan/count.js';
@@ -124,8 +125,8 @@ function decide(
 }
 
 /**
- * The time of the commit to be made. One that turns in-commit timestamps on must be later than the file of the commit before, by the store's clock (protocol:
- * Writer Requirements for In-Commit Timestamps); only then is the store asked.
+ * The time of the commit to be made. One that turns in-commit timestamps on must be later than the commit before, which has the time of its file by the store's
+ * clock, or more where files share one (LOG-11; protocol: Writer Requirements for In-Commit Timestamps); only then is the store asked.
  */
 async function laterThan(
   table: TableContext,
@@ -135,8 +136,9 @@ async function laterThan(
   const now = Math.max(table.ctx.clock.now(), state.timestamp + 1);
   const isAsked = alterations.some((each) => 'setProperties' in each && ICT in each.setProperties);
   if (!isAsked || isTimed(state.metadata)) return now;
-  const file = await table.store.head(commitPath(state.version));
-  return Math.max(now, Math.floor(file?.modifiedAt ?? 0) + 1);
+  const dated = datedVersions(await listLog(table.store, {}));
+  const before = dated.findLast(({ version }) => version <= state.version);
+  return Math.max(now, Math.floor(before?.modifiedAt ?? 0) + 1);
 }
 
 const ICT = 'delta.enableInCommitTimestamps';

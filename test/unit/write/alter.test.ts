@@ -1,6 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, openTable, type Runtime, type Table } from '../../../src/index.js';
+import { createRuntime, createTable, openTable, type Runtime } from '../../../src/index.js';
 import { printDdl } from '../../../src/schema/ddl.js';
+import { Pool } from '../../../src/stage/pool.js';
+import { MemoryObjects, MemoryStore } from '../../../src/store/memory.js';
+import { Table } from '../../../src/table.js';
+import { create } from '../../../src/write/create.js';
+import { FakeClock, fakeContext } from '../../support/fake-context.js';
+import { tableContextOver } from '../../support/table-context.js';
 
 const runtimes: Runtime[] = [createRuntime({ workers: 1 }), createRuntime({ workers: 1 })];
 afterAll(async () => {
@@ -89,16 +95,26 @@ test('a plan tells what would be, and commits nothing', async () => {
   await expect(ours.planAlter({ dropColumn: 'id' })).rejects.toMatchObject({ code: 'INVALID_SCHEMA' });
 });
 
-test('the commit that turns in-commit timestamps on has one, told in the properties', async () => {
-  await race('id int');
-  await ours.append([{ id: 1 }]);
-  await ours.alter({ setProperties: { 'delta.enableInCommitTimestamps': 'true' } });
-  await ours.append([{ id: 2 }]);
+test('the commit that turns in-commit timestamps on is later than those before, even where the clock stands still', async () => {
+  const ctx = fakeContext(new FakeClock());
+  const pool = new Pool(ctx, { workers: 1 });
+  const context = tableContextOver(
+    new MemoryStore(ctx, `memory://alter-${names++}`, new MemoryObjects()),
+    ctx,
+    pool,
+  );
+  await create(context, { schema: 'id int' });
+  const table = new Table(context);
+  await table.append([{ id: 1 }]);
+  await table.append([{ id: 2 }]);
+  await table.alter({ setProperties: { 'delta.enableInCommitTimestamps': 'true' } });
+  await table.append([{ id: 3 }]);
+  await pool.close();
   const entries = [];
-  for await (const entry of ours.history()) entries.push(entry);
+  for await (const entry of table.history()) entries.push(entry);
   const [last, enabling, before] = entries;
-  const { properties } = await ours.snapshot();
-  expect(properties['delta.inCommitTimestampEnablementVersion']).toBe('2');
+  const { properties } = await table.snapshot();
+  expect(properties['delta.inCommitTimestampEnablementVersion']).toBe('3');
   expect(properties['delta.inCommitTimestampEnablementTimestamp']).toBe(String(enabling!.inCommitTimestamp));
   expect(enabling!.inCommitTimestamp).toBeGreaterThan(before!.timestamp);
   expect(last!.inCommitTimestamp).toBeGreaterThan(enabling!.inCommitTimestamp!);
