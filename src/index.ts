@@ -127,6 +127,7 @@ export type {
 } from './write/alteration.js';
 export type { CreateOptions, TableDefinition } from './write/create.js';
 export type { RowCounts } from './write/effects.js';
+export type { Isolation, IsolationOptions } from './write/isolation.js';
 export type { Amount, Guards, Token, WritePlan } from './write/plan.js';
 export type { RecordedToken } from './write/replay.js';
 export type { SetClause, SetValue } from './write/set.js';

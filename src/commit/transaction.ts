@@ -26,6 +26,8 @@ export interface CommitPlan {
   readonly parameters: JsonObject;
   readonly metrics: Readonly<Record<string, number>>;
   readonly isBlindAppend: boolean;
+  /** `serializable` by default. */
+  readonly isolation?: 'serializable' | 'write-serializable';
   /** Further members of `commitInfo`. */
   readonly facts?: JsonObject;
   /** The time of the commit in milliseconds, where the actions say it themselves; later than that of the state. */
@@ -185,6 +187,7 @@ function commitInfo(
       parameters: plan.parameters,
       metrics: plan.metrics,
       isBlindAppend: plan.isBlindAppend,
+      isolationLevel: plan.isolation === 'write-serializable' ? 'WriteSerializable' : 'Serializable',
       readVersion: base.version,
       timestamp,
       inCommitTimestamp: tableProperties(metadataAfter(base, plan.actions).configuration).inCommitTimestamps,

@@ -12,6 +12,8 @@ export interface CommitInfoInput {
   readonly readVersion?: number;
   /** True for appends that read nothing. */
   readonly isBlindAppend: boolean;
+  /** `Serializable` by default. */
+  readonly isolationLevel?: 'Serializable' | 'WriteSerializable';
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number;
   /** True where the table has in-commit timestamps: `timestamp` then stands as `inCommitTimestamp` too, and must exceed that of the version before. */
@@ -35,7 +37,7 @@ export function buildCommitInfo(input: CommitInfoInput): CommitInfoAction {
     operation: input.operation,
     operationParameters: input.parameters,
     ...(input.readVersion === undefined ? {} : { readVersion: input.readVersion }),
-    isolationLevel: 'Serializable',
+    isolationLevel: input.isolationLevel ?? 'Serializable',
     isBlindAppend: input.isBlindAppend,
     operationMetrics,
     ...(input.userMetadata === undefined ? {} : { userMetadata: input.userMetadata }),

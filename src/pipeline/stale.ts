@@ -1,7 +1,6 @@
 import { isTableError } from '../errors.js';
-import { parseCommit } from '../log/action-lines.js';
 import type { Action, AddAction } from '../log/actions.js';
-import { commitPath } from '../log/paths.js';
+import { readCommitFile } from '../log/commit-file.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { bindPredicate } from '../scan/bind.js';
@@ -72,7 +71,7 @@ class InputHistory {
     const changes: { version: number; touched: Touched }[] = [];
     for (let newest = state.version; newest > oldest; newest -= AHEAD) {
       const versions = Array.from({ length: Math.min(AHEAD, newest - oldest) }, (_, i) => newest - i);
-      const commits = await Promise.all(versions.map((version) => readCommit(table, version)));
+      const commits = await Promise.all(versions.map((version) => readCommitFile(table.store, version)));
       for (const [i, actions] of commits.entries()) {
         if (!actions) return new InputHistory(state, changes, versions[i]!);
         const touched = touchedBy(actions, state.metadata.partitionColumns.length > 0);
@@ -119,14 +118,4 @@ function touchedBy(actions: readonly Action[], isPartitioned: boolean): Touched 
     files.push({ partitionValues: partitionValues ?? {}, stats });
   }
   return files.length > 0 ? files : undefined;
-}
-
-async function readCommit(table: TableContext, version: number): Promise<Action[] | undefined> {
-  const key = commitPath(version);
-  try {
-    return parseCommit(await table.store.get(key), { version, file: key });
-  } catch (error) {
-    if (isTableError(error, 'NOT_FOUND')) return undefined;
-    throw error;
-  }
 }

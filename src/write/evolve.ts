@@ -11,6 +11,7 @@ import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import { assertUnused } from './alter-dependents.js';
 import { lookAhead } from './evolve-source.js';
+import type { Isolation } from './isolation.js';
 import { withMapping } from './mapped-schema.js';
 import { withNeededFeatures } from './protocol-upgrade.js';
 import type { RowSource } from './source.js';
@@ -161,10 +162,10 @@ class EvolvingWork implements Work {
     await this.#work.prepare?.(this.#on(state));
   }
 
-  async plan(state: State): Promise<PlannedWrite> {
+  async plan(state: State, isolation?: Isolation): Promise<PlannedWrite> {
     const evolved = this.#on(state);
-    const planned = await this.#work.plan(evolved);
-    if (evolved === state) return planned;
+    if (evolved === state) return this.#work.plan(state, isolation);
+    const planned = await this.#work.plan(evolved, 'serializable');
     const changes = [
       ...(evolved.protocol === state.protocol ? [] : [{ protocol: evolved.protocol }]),
       { metaData: evolved.metadata },

@@ -6,6 +6,7 @@ import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import { discardFiles } from './discard.js';
 import type { Effects } from './effects.js';
+import { blindlyAdded, type Isolation, isolationOn } from './isolation.js';
 import {
   addActions,
   cdcActions,
@@ -55,17 +56,26 @@ const NO_EFFECTS: Effects = {
   rows: { inserted: 0, updated: 0, deleted: 0, copied: 0 },
 };
 
+/** What was staged, and a state on which executing the verb gives just that. */
+interface Done {
+  readonly effects: Effects;
+  readonly state: State;
+  readonly whole: Int32Array;
+  /** The identities of the files that were read. */
+  readonly read: ReadonlySet<string>;
+}
+
 /**
  * The work of a verb that reads. It holds for every state in which the files to be read are the very files that were read: then a winner touched nothing
- * that was read and added nothing that may match. On any other state what was staged is deleted and the verb executes again, so that the commit equals
- * running it alone at that version. Files that go whole are found anew on each state.
+ * that was read and added nothing that may match. Files that go whole are found anew on each state. Where write-serializable is enough it also holds for a
+ * state that has, besides the files it was about, only what others appended without reading: these files are left as they are. On any other state what was
+ * staged is deleted and the verb executes again, so that the commit equals running it alone at that version.
  */
 export class Rewriting implements Work {
   readonly reads = true;
   readonly #table: TableContext;
   readonly #reading: Reading;
-  #effects: Effects | undefined;
-  #readFiles: ReadonlySet<string> = new Set();
+  #done: Done | undefined;
 
   constructor(table: TableContext, reading: Reading) {
     this.#table = table;
@@ -77,16 +87,16 @@ export class Rewriting implements Work {
   }
 
   get files(): readonly StagedFile[] {
-    return [...this.#reading.inserted, ...(this.#effects?.files ?? [])];
+    return [...this.#reading.inserted, ...(this.#done?.effects.files ?? [])];
   }
 
   async prepare(state: State): Promise<void> {
-    await this.#effectsOn(state, (await this.#candidates(state)).read);
+    await this.#settle(state, 'serializable');
   }
 
-  async plan(state: State): Promise<PlannedWrite> {
-    const { whole, read } = await this.#candidates(state);
-    const effects = await this.#effectsOn(state, read);
+  async plan(state: State, asked?: Isolation): Promise<PlannedWrite> {
+    const isolation = isolationOn(state, asked);
+    const { whole, effects } = await this.#settle(state, isolation);
     const { inserted } = this.#reading;
     if (whole.length + effects.changed.length > 0)
       await state.files.load({ statistics: true, actions: true });
@@ -103,7 +113,8 @@ export class Rewriting implements Work {
       if (!vector) gone.push(id);
     }
     const files = [...inserted, ...effects.files];
-    actions.push(...addActions(files), ...cdcActions(effects.changes));
+    for (const action of addActions(files)) actions.push(action);
+    for (const action of cdcActions(effects.changes)) actions.push(action);
     const removed = liveAmount(state, gone);
     const wholeRows = liveAmount(state, Array.from(whole)).rows;
     const { deleted } = effects.rows;
@@ -125,7 +136,7 @@ export class Rewriting implements Work {
     return {
       plan,
       isEmpty: actions.length === 0,
-      commit: { ...description, isBlindAppend: false, actions },
+      commit: { ...description, isBlindAppend: false, isolation, actions },
     };
   }
 
@@ -142,30 +153,61 @@ export class Rewriting implements Work {
     return this.#reading.close();
   }
 
-  /** Where changes are recorded, a commit that records some must record all: then files that would go whole are read as well. */
-  async #candidates(state: State): Promise<Candidates> {
-    const { whole, read } = await this.#reading.candidates(state);
-    if (read.length === 0 || whole.length === 0 || !recordsChanges(state)) return { whole, read };
-    return { whole: new Int32Array(0), read: Int32Array.from([...whole, ...read]).sort() };
-  }
-
-  async #effectsOn(state: State, read: Int32Array): Promise<Effects> {
-    const wanted = new Set(
-      (await filesOf(state, read)).map(({ path, deletionVector }) => identityOf(path, deletionVector)),
-    );
-    if (this.#effects && sameSet(wanted, this.#readFiles)) return this.#effects;
+  /** The files that go whole on a state, and what becomes of those that had to be read. */
+  async #settle(state: State, isolation: Isolation): Promise<Pick<Done, 'whole' | 'effects'>> {
+    const found = await this.#reading.candidates(state);
+    const { whole, read } = completed(state, found);
+    const wanted = await identities(state, read);
+    const done = this.#done;
+    if (done && sameSet(wanted, done.read)) {
+      this.#done = { ...done, state, whole };
+      return this.#done;
+    }
+    if (done && isolation === 'write-serializable') {
+      const early = await this.#beforeAppends(state, found, done);
+      if (early) return { whole: early, effects: done.effects };
+    }
     await this.#discardEffects();
     const effects = await this.#reading.execute(state, read);
-    this.#effects = effects;
-    this.#readFiles = wanted;
-    return effects;
+    this.#done = { effects, state, whole, read: wanted };
+    return this.#done;
+  }
+
+  /** The files that go whole, where those that the verb was about are all there and others only appended to them; undefined where something else happened. */
+  async #beforeAppends(state: State, found: Candidates, done: Done): Promise<Int32Array | undefined> {
+    const appended = await blindlyAdded(this.#table, done.state.version, state.version);
+    if (!appended || appended.size === 0) return undefined;
+    const { whole, read } = completed(state, {
+      whole: await without(state, found.whole, appended),
+      read: await without(state, found.read, appended),
+    });
+    const isSame =
+      sameSet(await identities(state, read), done.read) &&
+      sameSet(await identities(state, whole), await identities(done.state, done.whole));
+    return isSame ? whole : undefined;
   }
 
   async #discardEffects(): Promise<void> {
-    const { files, changes, vectorPaths } = this.#effects ?? NO_EFFECTS;
-    this.#effects = undefined;
+    const { files, changes, vectorPaths } = this.#done?.effects ?? NO_EFFECTS;
+    this.#done = undefined;
     await discardFiles(this.#table, [...[...files, ...changes].map(({ path }) => path), ...vectorPaths]);
   }
+}
+
+/** Where changes are recorded, a commit that records some must record all: then files that would go whole are read as well. */
+function completed(state: State, { whole, read }: Candidates): Candidates {
+  if (read.length === 0 || whole.length === 0 || !recordsChanges(state)) return { whole, read };
+  return { whole: new Int32Array(0), read: Int32Array.from([...whole, ...read]).sort() };
+}
+
+async function identities(state: State, ids: Int32Array): Promise<ReadonlySet<string>> {
+  const files = await filesOf(state, ids);
+  return new Set(files.map(({ path, deletionVector }) => identityOf(path, deletionVector)));
+}
+
+async function without(state: State, ids: Int32Array, gone: ReadonlySet<string>): Promise<Int32Array> {
+  const files = await filesOf(state, ids);
+  return ids.filter((_, i) => !gone.has(identityOf(files[i]!.path, files[i]!.deletionVector)));
 }
 
 function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

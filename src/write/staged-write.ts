@@ -148,7 +148,7 @@ export class StagedWrite {
 
   async #planOn(state: State): Promise<PlannedWrite> {
     this.#checkWinners(this.#table.url, this.#base, state);
-    const planned = await this.#work.plan(state);
+    const planned = await this.#work.plan(state, this.#options.isolation);
     assertMayRemove(this.#table.url, state, planned.plan);
     assertWithin(this.#options, planned.plan);
     return planned;

@@ -2,6 +2,7 @@ import type { CommitPlan, TransactionOptions } from '../commit/transaction.js';
 import type { Predicate } from '../scan/predicate.js';
 import type { StructType } from '../schema/types.js';
 import type { RowCounts } from './effects.js';
+import type { IsolationOptions } from './isolation.js';
 import type { Amount, Guards, Token, WritePlan } from './plan.js';
 import type { RecordedToken } from './replay.js';
 import type { SetClause } from './set.js';
@@ -90,7 +91,7 @@ export interface EvolveOptions {
 }
 
 /** What every verb takes besides its rows. */
-export interface WriteOptions extends TransactionOptions, Guards, EvolveOptions {
+export interface WriteOptions extends TransactionOptions, Guards, EvolveOptions, IsolationOptions {
   /** Makes the write happen once: it is `skipped` when the table has recorded this version of the application, or a later one. */
   readonly txn?: Token;
   /**

@@ -1,5 +1,6 @@
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
+import type { Isolation } from './isolation.js';
 import type { PlannedWrite, VerbName } from './verb.js';
 
 /** The second half of a verb: what was staged, and how it becomes a commit on one state or another. */
@@ -11,8 +12,8 @@ export interface Work {
   readonly files: readonly StagedFile[];
   /** Reads and stages what depends on the state, ahead of the first plan. */
   prepare?(state: State): Promise<void>;
-  /** Decides the commit on `state`; reads and stages again what is stale. Throws what the verb refuses. */
-  plan(state: State): Promise<PlannedWrite>;
+  /** Decides the commit on `state`; reads and stages again what is stale at the isolation wanted, the table's own by default. Throws what the verb refuses. */
+  plan(state: State, isolation?: Isolation): Promise<PlannedWrite>;
   /**
    * Throws `COMMIT_CONFLICT` where what was staged does not fit a state with other metadata or another protocol than the one it was staged on. Without it, none
    * fits.

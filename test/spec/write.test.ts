@@ -5,6 +5,7 @@ import rules from '../../spec/cases/write/rules.json' with { type: 'json' };
 import {
   createRuntime,
   createTable,
+  type Isolation,
   openTable,
   parseDdl,
   type Row,
@@ -36,6 +37,7 @@ interface Case {
   readonly vectors?: number;
   readonly changes?: readonly (readonly unknown[])[];
   readonly token?: number;
+  readonly isolation?: Isolation;
   readonly again?: string;
 }
 
@@ -92,7 +94,8 @@ async function run(given: Case, properties?: Record<string, string>): Promise<vo
   const newSchema = written ? (await written.snapshot()).schema : schema;
   events.length = 0;
   const rows = given.rows?.map((values) => rowOf(newSchema, values));
-  const options = given.token === undefined ? {} : { txn: { appId: 'case', version: given.token } };
+  const { isolation, token } = given;
+  const options = { isolation, ...(token === undefined ? {} : { txn: { appId: 'case', version: token } }) };
   const outcome = await table
     .stage(rows, given.verb, options)
     .then(async (staged) => {

@@ -241,3 +241,101 @@ describe('a plan', () => {
     expect(await objects()).toHaveLength(2);
   });
 });
+
+describe('write-serializable', () => {
+  const isolation = 'write-serializable' as const;
+
+  test('keeps the work when others only appended, and says so in the commit', async () => {
+    await race('id long', [{ id: 1 }, { id: 5 }]);
+    const staged = await ours.stage([], { verb: 'delete', where: 'id > 3' }, { isolation });
+    const files = staged.files.map(({ path }) => path);
+    await theirs.append([{ id: 7 }, { id: 2 }]);
+    await theirs.append([{ id: 8 }]);
+    expect(await staged.commit()).toMatchObject({ version: 3, rows: { deleted: 1 } });
+    expect(staged.files.map(({ path }) => path)).toEqual(files);
+    expect(await ids(ours)).toEqual([1, 2, 7, 8]);
+    for await (const { commitInfo } of ours.history({ limit: 1 }))
+      expect(commitInfo).toMatchObject({ isolationLevel: 'WriteSerializable', isBlindAppend: false });
+  });
+
+  test('leaves all that was appended, or takes it all: also files that would go whole', async () => {
+    const rows = [
+      { id: 1, p: 'a' },
+      { id: 2, p: 'b' },
+    ];
+    await race('id long, p string', rows, { partitionBy: ['p'] });
+    const where = "p = 'a' or (p = 'b' and id > 1)";
+    const staged = await ours.stage([], { verb: 'delete', where }, { isolation });
+    await theirs.append([
+      { id: 10, p: 'a' },
+      { id: 20, p: 'b' },
+      { id: 0, p: 'b' },
+    ]);
+    await staged.commit();
+    expect(await ids(ours)).toEqual([0, 10, 20]);
+  });
+
+  test('executes again on everything when another commit read before it wrote', async () => {
+    await race('id long, n long', [
+      { id: 1, n: 1 },
+      { id: 5, n: 1 },
+    ]);
+    const staged = await ours.stage(
+      [],
+      { verb: 'update', set: { n: 'n + 1' }, where: 'id > 3' },
+      { isolation },
+    );
+    await theirs.append([{ id: 7, n: 1 }]);
+    await theirs.update({ set: { n: 'n + 10' }, where: 'id = 5' });
+    expect(await staged.commit()).toMatchObject({ version: 3, rows: { updated: 2 } });
+    expect(await ids(ours, 'n')).toEqual([1, 2, 12]);
+  });
+
+  test('executes again when a file that would go whole was replaced meanwhile', async () => {
+    await race(
+      'id long, p string',
+      [
+        { id: 1, p: 'a' },
+        { id: 2, p: 'b' },
+      ],
+      { partitionBy: ['p'] },
+    );
+    const where = "p = 'a' or id > 1";
+    const staged = await ours.stage([], { verb: 'delete', where }, { isolation });
+    await theirs.append([{ id: 3, p: 'b' }]);
+    await theirs.overwrite([{ id: 9, p: 'a' }], { where: "p = 'a'" });
+    expect(await staged.commit()).toMatchObject({ rows: { deleted: 3 } });
+    expect(await ids(ours)).toEqual([]);
+  });
+
+  test('executes again when the commits in between are gone', async () => {
+    await race('id long', [{ id: 1 }, { id: 5 }]);
+    const staged = await ours.stage([], { verb: 'delete', where: 'id > 3' }, { isolation });
+    await theirs.append([{ id: 7 }]);
+    await theirs.checkpoint();
+    await openStore(url, fakeContext()).delete('_delta_log/00000000000000000001.json');
+    await ours.snapshot();
+    expect(await staged.commit()).toMatchObject({ rows: { deleted: 2 } });
+    expect(await ids(ours)).toEqual([1]);
+  });
+
+  test('does not count for a write that changes the schema', async () => {
+    await race('id long', [{ id: 1 }, { id: 5 }]);
+    const options = { isolation, evolve: 'add-columns' } as const;
+    const staged = await ours.stage([{ id: 5, n: 2 }], { verb: 'merge', on: ['id'] }, options);
+    await theirs.append([{ id: 5 }]);
+    await staged.commit();
+    expect(await ours.scan({ where: 'id = 5' }).toArray()).toEqual([
+      { id: 5n, n: 2 },
+      { id: 5n, n: 2 },
+    ]);
+  });
+
+  test('is one of two words', async () => {
+    await race('id long', [{ id: 1 }]);
+    const wrong = { where: 'id = 1', isolation: 'snapshot' as 'serializable' };
+    await expect(ours.delete(wrong)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await ids(ours)).toEqual([1]);
+    expect(await objects()).toHaveLength(1);
+  });
+});

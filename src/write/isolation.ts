@@ -1,0 +1,65 @@
+import { TableError } from '../errors.js';
+import { readCommitFile } from '../log/commit-file.js';
+import { tableProperties } from '../log/properties.js';
+import type { TableContext } from '../runtime/table-context.js';
+import type { State } from '../snapshot/state.js';
+import { identityOf } from './read-files.js';
+
+/**
+ * What a verb that reads is to be equal to. `serializable`: to running alone between its version and the one before. `write-serializable`: to running alone
+ * somewhere among the commits since it read; rows that others only appended meanwhile may be left as they are, as if they had come after it.
+ */
+export type Isolation = 'serializable' | 'write-serializable';
+
+export interface IsolationOptions {
+  /** By default what the table's `delta.isolationLevel` says, and `serializable` where it says nothing. A write that changes the schema is serializable. */
+  readonly isolation?: Isolation;
+}
+
+/** Throws `INVALID_INPUT` for a level that is none. */
+export function isolationOn({ metadata }: Pick<State, 'metadata'>, asked: Isolation | undefined): Isolation {
+  switch (asked) {
+    case 'serializable':
+    case 'write-serializable':
+      return asked;
+    case undefined:
+      return tableProperties(metadata.configuration).isolationLevel === 'WriteSerializable'
+        ? 'write-serializable'
+        : 'serializable';
+    default:
+      throw new TableError(
+        'INVALID_INPUT',
+        `isolation is 'serializable' or 'write-serializable'; got '${String(asked)}'.`,
+        { isolation: String(asked) },
+      );
+  }
+}
+
+/** Commits read at once. */
+const AHEAD = 16;
+
+/**
+ * The identities of the data files that commits after version `from` up to `to` added without having read anything, as their writers say (`isBlindAppend`).
+ * Undefined where one of these commits is gone, so that nobody can tell.
+ */
+export async function blindlyAdded(
+  { store }: TableContext,
+  from: number,
+  to: number,
+): Promise<ReadonlySet<string> | undefined> {
+  const added = new Set<string>();
+  for (let next = from + 1; next <= to; next += AHEAD) {
+    const versions = Array.from({ length: Math.min(AHEAD, to - next + 1) }, (_, i) => next + i);
+    const commits = await Promise.all(versions.map((version) => readCommitFile(store, version)));
+    for (const actions of commits) {
+      if (!actions) return undefined;
+      if (!actions.some((action) => 'commitInfo' in action && action.commitInfo.isBlindAppend === true))
+        continue;
+      for (const action of actions) {
+        if ('add' in action && action.add.dataChange)
+          added.add(identityOf(action.add.path, action.add.deletionVector));
+      }
+    }
+  }
+  return added;
+}
