@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
@@ -10,11 +10,14 @@ if (!existsSync(command)) {
   process.exit(1);
 }
 const { main } = await import(command);
+// The pipeline names its tables by paths of this folder.
+process.chdir(root);
 
-const table = relative(process.cwd(), resolve(root, 'quickstart-table')) || '.';
-const flights = relative(process.cwd(), resolve(root, 'node_modules/vega-datasets/data/flights-3m.parquet'));
+const source = 'quickstart-source';
+const table = 'quickstart-table';
+const pipeline = 'examples/quickstart/flights.ts';
+const raw = 'node_modules/vega-datasets/data/flights-3m.parquet';
 const day = '2001-03-15';
-const dayFile = `${table}.day.parquet`;
 const isTTY = process.stdout.isTTY === true && !process.env.NO_COLOR;
 
 /** What the command would print for a program. */
@@ -52,54 +55,63 @@ async function ask(...argv) {
   return JSON.parse(stdout.text);
 }
 
-const startedAt = performance.now();
-process.on('exit', () => rmSync(dayFile, { force: true }));
-rmSync(table, { recursive: true, force: true });
-
-await run(
-  'Three million flights into a table with a partition a day; their times have no zone and are taken as UTC.',
-  ...[
-    'import',
-    table,
-    flights,
-    '--create',
-    '--derive',
-    'day = date(date)',
-    '--partition-by',
-    'day',
-    '--ntz-as',
-    'utc',
-  ],
-);
-await run('What there is now.', 'info', table);
-await run('Flights a day.', 'partitions', table, '--chart');
-await run('One day as a file.', 'export', table, '--where', `day = date '${day}'`, '-o', dayFile);
-
-const before = await ask('info', table);
-for (const time of ['once', 'and again']) {
-  await run(
-    `The same day replaced ${time}: safe to run again.`,
-    ...['import', table, dayFile, '--mode', 'overwrite-partitions', '--max-partitions', '1'],
-  );
-  const after = await ask('info', table);
-  const isSame = after.rows === before.rows && after.files === before.files;
+/** Ends the script where the table has other rows or files than it should. */
+async function expectAmount(rows, files) {
+  const found = await ask('info', table);
+  const isSame = found.rows === rows && found.files === files;
   say(
-    `# ${after.rows} rows in ${after.files} files: ${isSame ? 'unchanged' : `there were ${before.rows} rows in ${before.files} files`}`,
+    `# ${found.rows} rows in ${found.files} files: ${isSame ? 'unchanged' : `there were ${rows} rows in ${files} files`}`,
   );
   if (!isSame) process.exit(1);
 }
-await run('What happened to the table.', 'history', table);
+
+const startedAt = performance.now();
+for (const folder of [source, table]) rmSync(folder, { recursive: true, force: true });
+
+await run(
+  'Three million flights, as they come, into a table with a partition a day; their times have no zone and are taken as UTC.',
+  ...['import', source, raw, '--create', '--derive', 'day = date(date)', '--partition-by', 'day'],
+  ...['--ntz-as', 'utc'],
+);
+await run(
+  `A pipeline says in ${pipeline} how a day is produced. Every day of the half year, each in one commit.`,
+  ...['backfill', pipeline, '--to', '2001-07-02'],
+);
+await run('What there is now.', 'info', table);
+await run('Flights a day.', 'partitions', table, '--chart');
+
+const { rows, files } = await ask('info', table);
+for (const time of ['once more', 'and again']) {
+  await run(`One day ${time}: safe to run again.`, 'run', pipeline, '--interval', day);
+  await expectAmount(rows, files);
+}
+await run(
+  'A day of which the source has nothing: done, with no rows.',
+  ...['run', pipeline, '--interval', '2001-07-02'],
+);
+await run(
+  'What is done and what is missing, from the table alone.',
+  ...['coverage', table, '--to', '2001-07-04'],
+);
+await run(
+  'Some days produced again and compared with what is in the table.',
+  ...['verify', pipeline, '--to', '2001-07-03', '--sample', '4'],
+);
+await run(
+  'The source is corrected: flights of one day that were early count as on time.',
+  ...['update', source, '--set', 'delay = 0', '--where', `day = date '${day}' and delay < 0`],
+);
+await run(
+  'Exactly that day is stale, and is run again.',
+  ...['backfill', pipeline, '--to', '2001-07-03', '--reprocess', 'stale'],
+);
+await expectAmount(rows, files);
+await run('What happened to the table.', 'history', table, '--limit', '5');
 await run(
   'Late flights out of San Francisco that day.',
-  'cat',
-  table,
-  '--where',
-  `day = date '${day}' and origin = 'SFO' and delay > 180`,
-  '--limit',
-  '5',
+  ...['cat', table, '--where', `day = date '${day}' and origin = 'SFO' and delay > 180`, '--limit', '5'],
 );
 
-rmSync(dayFile, { force: true });
 say(
   `\n# Done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s. The table is in ${table}/: Spark, delta-rs, DuckDB and Polars can read it too.`,
 );
