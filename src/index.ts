@@ -29,6 +29,7 @@ export type {
   PipelineOptions,
   ProduceContext,
   ReadInput,
+  RunEvolve,
   TableReference,
 } from './pipeline/definition.js';
 export type { CommittedNote, FailedNote, InputFacts, RunFacts, RunNote } from './pipeline/facts.js';

@@ -7,12 +7,16 @@ import type { StepOptions } from '../interval/step.js';
 import type { Scan, ScanOptions } from '../scan/scan.js';
 import type { Row } from '../schema/rows-in.js';
 import type { TableDefinition } from '../write/create.js';
+import { evolveModes } from '../write/evolve.js';
 import type { ArrowBatchLike, ArrowTableLike, RowSource } from '../write/source.js';
-import type { Where } from '../write/verb.js';
+import type { Evolve, Where } from '../write/verb.js';
 
 /** How a run's rows get into the table; see `PipelineOptions.mode`. */
 export type PipelineMode = 'replace' | 'upsert' | 'append-once';
 export const MODES: readonly PipelineMode[] = ['replace', 'upsert', 'append-once'];
+
+/** How the rows of a run may change the schema: by columns that it lacks, by wider types where `delta.enableTypeWidening` allows them. */
+export type RunEvolve = Exclude<Evolve, 'overwrite'>;
 
 /** A table by its URL or path, or an open one. */
 export type TableReference = string | { readonly url: string };
@@ -67,6 +71,8 @@ export interface PipelineOptions<R extends object = Row> {
   readonly lookback?: number;
   /** A cron expression in the calendar's zone: `catchUp` takes intervals that had ended when it was last due. */
   readonly cadence?: string;
+  /** What the rows of a run may do to the table's schema, in the commit of the run; by default it stays as it is. */
+  readonly evolve?: RunEvolve | readonly RunEvolve[];
   /** Recorded with every run. */
   readonly codeVersion?: string;
   /** Accepts a table that forgets runs after `delta.setTransactionRetentionDuration`: older intervals are then unknown. */
@@ -90,6 +96,7 @@ export interface Definition {
   readonly order: string | undefined;
   readonly lookback: number;
   readonly cadence: Cadence | undefined;
+  readonly evolve: ReadonlySet<Evolve>;
   readonly codeVersion: string | undefined;
   readonly allowForgetting: boolean;
   readonly produce: (context: ProduceContext) => RowSource | Promise<RowSource>;
@@ -132,6 +139,7 @@ export function checkDefinition<R extends object>(options: PipelineOptions<R>): 
     order,
     lookback,
     cadence: options.cadence === undefined ? undefined : parseCron(options.cadence, calendar.timeZone),
+    evolve: evolveModes('append', { evolve: options.evolve }, url),
     codeVersion: options.codeVersion,
     allowForgetting: options.allowForgetting ?? false,
     produce: options.produce as Definition['produce'],

@@ -34,6 +34,7 @@ export async function pipelinesOfTable(url: string, runtime: Runtime): Promise<P
       order: undefined,
       lookback: 0,
       cadence: undefined,
+      evolve: new Set(),
       codeVersion: undefined,
       allowForgetting: true,
       produce: () => {

@@ -1,14 +1,16 @@
 import type { RecordBatch } from 'apache-arrow';
 import { checkWinners } from '../commit/conflict.js';
-import { type Planned, transact } from '../commit/transaction.js';
+import { type Planned, transact, type WinnersCheck } from '../commit/transaction.js';
 import { isTableError, TableError } from '../errors.js';
 import { type Interval, instantText } from '../interval/interval.js';
 import type { Action } from '../log/actions.js';
 import { assertWritable } from '../log/features.js';
 import { Digester } from '../schema/digest.js';
 import type { State } from '../snapshot/state.js';
+import { stageEvolving } from '../write/evolve.js';
 import { type Amount, assertMayRemove, NOTHING, stagedAmount } from '../write/plan.js';
 import { ruledBatches } from '../write/ruled-source.js';
+import type { RowSource } from '../write/source.js';
 import type { Work } from '../write/work.js';
 import { commitFacts, factsText, type InputFacts, loadFacts, type RunFacts, writeNote } from './facts.js';
 import { Inputs } from './inputs.js';
@@ -109,11 +111,17 @@ async function runOnce(
   });
   let work: Work | undefined;
   try {
-    const digester = new Digester(state.schema);
+    let digester = new Digester(state.schema);
     const target = bindTarget(definition, state).predicate(interval);
     const rows = await definition.produce({ interval, read: inputs.read, signal });
-    const batches = digested(ruledBatches(table, state, rows), digester);
-    work = await stageRun(table, definition, state, batches, target, signal);
+    const stage = (on: State, given: RowSource): Promise<Work> => {
+      digester = new Digester(on.schema);
+      const batches = digested(ruledBatches(table, on, given), digester);
+      return stageRun(table, definition, on, batches, target, signal);
+    };
+    const { evolve: modes } = definition;
+    work =
+      modes.size > 0 ? await stageEvolving(table, state, rows, { modes }, stage) : await stage(state, rows);
     const staged = stagedAmount(work.files);
     const tagged = new Set(work.files.map(({ path }) => path));
     const facts: RunFacts = {
@@ -178,8 +186,10 @@ export async function commitRun(
   options: Pick<RunOptions, 'signal' | 'retryFor'>,
 ): Promise<{ readonly version: number; readonly outcome: Outcome }> {
   const { table, definition } = job;
+  const check: WinnersCheck = (url, before, now) =>
+    work.checkWinners ? work.checkWinners(url, before, now) : checkWinners(url, before, now);
   const decide = async (state: State): Promise<Planned<Outcome>> => {
-    checkWinners(table.url, base, state);
+    check(table.url, base, state);
     if (attemptOf(state, definition.name, interval) !== before)
       return { settled: { status: 'superseded', removed: NOTHING } };
     if (await inputs?.targetChanged(state)) return { settled: { status: 'again', removed: NOTHING } };
@@ -202,11 +212,9 @@ export async function commitRun(
       result: { status: 'committed', removed: plan.removed },
     };
   };
-  const { committed, version, result } = await transact(table, decide, {
-    signal: options.signal,
-    retryFor: options.retryFor,
-    userMetadata: factsText(facts),
-  });
+  const { signal, retryFor } = options;
+  const told = { signal, retryFor, userMetadata: factsText(facts) };
+  const { committed, version, result } = await transact(table, decide, told, check);
   if (!committed) await work.discard();
   return { version, outcome: result };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseInterval } from '../../../src/interval/argument.js';
 import { readHistory } from '../../../src/log/history.js';
+import type { ProduceContext } from '../../../src/pipeline/definition.js';
 import { factsOfCommit, readNotes } from '../../../src/pipeline/facts.js';
 import type { Job } from '../../../src/pipeline/job.js';
 import { attemptOf, readLedger } from '../../../src/pipeline/ledger.js';
@@ -67,6 +68,44 @@ describe('a run', () => {
     const rows = await contents(daily);
     expect(rows).toHaveLength(4);
     expect(rows.filter((row) => row.includes('"b"'))).toHaveLength(2);
+  });
+
+  test('adds the columns that its rows have, where it may, in the same commit', async () => {
+    const produce = ({ interval: { startMs, endMs } }: ProduceContext) =>
+      rowsAt(startMs, endMs).map((row) => ({ ...row, channel: 'web' }));
+    const strict = job(bench, 'columns', { produce });
+    await expect(run(strict, '2024-01-05')).rejects.toMatchObject({ code: 'UNKNOWN_COLUMN' });
+    for (const mode of ['replace', 'upsert', 'append-once'] as const) {
+      const name = `columns-${mode}`;
+      const key = mode === 'upsert' ? { on: ['id'] } : {};
+      await run(job(bench, name, { mode, ...key }), '2024-01-04');
+      const evolving = job(bench, name, { mode, ...key, produce, evolve: 'add-columns' });
+      expect(await run(evolving, '2024-01-05')).toMatchObject({ status: 'committed', version: 2, rows: 2 });
+      const { schema } = await evolving.table.latest.get();
+      expect(schema.fields.map((field) => field.name)).toEqual(['ts', 'day', 'id', 'value', 'channel']);
+      expect((await contents(evolving)).filter((row) => row.includes('"web"'))).toHaveLength(2);
+    }
+  });
+
+  test('that adds a column goes on when another run added the same', async () => {
+    const gates = [gate(), gate()];
+    const adding = (name: string, hour: number, at: Gate) =>
+      job(bench, 'columns-raced', {
+        name,
+        scope: `value = '${name}'`,
+        evolve: 'add-columns',
+        produce: async ({ interval: { startMs, endMs } }) => {
+          await at.opened;
+          return rowsAt(startMs, endMs, name).map((row) => ({ ...row, channel: hour }));
+        },
+      });
+    const jobs = [adding('a', 1, gates[0]!), adding('b', 2, gates[1]!)];
+    const second = run(jobs[1]!, '2024-01-05');
+    gates[0]!.open();
+    await run(jobs[0]!, '2024-01-05');
+    gates[1]!.open();
+    expect(await second).toMatchObject({ status: 'committed', rows: 2 });
+    expect((await contents(jobs[0]!)).filter((row) => row.includes('"channel"'))).toHaveLength(4);
   });
 
   test('an older interval after a newer one is written', async () => {
