@@ -23,7 +23,12 @@ let isBroken = false;
 export function isBulk(tasks: readonly DecodeTask[], bytes: Uint8Array): boolean {
   if (isBroken || bytes.length < LEAST_BYTES) return false;
   let wanted = 0;
-  for (const { chunks } of tasks) for (const chunk of chunks) wanted += chunk.bytes.length;
+  for (const { chunks } of tasks) {
+    for (const chunk of chunks) {
+      if (chunk.part) return false;
+      wanted += chunk.bytes.length;
+    }
+  }
   if (wanted < bytes.length * LEAST_SHARE) return false;
   return tasks.every((task) => task.nodes.every((node) => isPlain(node, task)));
 }

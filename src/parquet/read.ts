@@ -1,52 +1,95 @@
 import { TableError } from '../errors.js';
 import { assembleColumn, type ColumnData } from './column/assemble.js';
-import { decodeChunk, type LeafColumn } from './column/chunk.js';
+import { decodeChunk, decodeSomePages, type LeafColumn } from './column/chunk.js';
+import { cutRows } from './column/cut.js';
 import { leavesOf, type ReadNode } from './column/read-tree.js';
 import { FlatFault } from './flat/fault.js';
 import type { ChunkMeta, Footer, Leaf } from './flat/footer.js';
-import type { StoreSource } from './source.js';
+import {
+  type ChunkPart,
+  type RowSelection,
+  rowsOfRuns,
+  type WantedChunk,
+  wantedChunks,
+} from './selection.js';
+import type { RangeReader } from './source.js';
 
-/** The bytes of a leaf's column chunk in one row group, with what decoding needs to know. Plain data. */
+/** The bytes of a leaf's column chunk in one row group, or of some of its pages, with what decoding needs to know. Plain data. */
 export interface FetchedChunk {
   readonly leaf: Leaf;
   readonly meta: ChunkMeta;
   readonly bytes: Uint8Array;
+  /** Where some rows alone are wanted. */
+  readonly part?: ChunkPart;
 }
 
 /** The work of decoding one row group: plain data, fit to be sent to a worker thread. */
 export interface DecodeTask {
   /** Which row group of the file it is. */
   readonly group: number;
+  /** How many rows are wanted. */
   readonly rows: number;
   readonly nodes: readonly ReadNode[];
   readonly chunks: readonly FetchedChunk[];
 }
 
-/** Fetches the column chunks that the nodes need of one row group, in as few requests as their places allow. */
+/**
+ * Fetches the column chunks that the nodes need of one row group, in as few requests as their places allow; with a selection the pages that hold its rows,
+ * and whole chunks where their pages are not known.
+ */
 export async function fetchRowGroup(
-  source: StoreSource,
+  source: RangeReader,
   footer: Footer,
   rowGroup: number,
   nodes: readonly ReadNode[],
+  selection?: RowSelection,
 ): Promise<DecodeTask> {
-  const group = footer.rowGroups[rowGroup]!;
   const columns = new Set<number>();
   for (const node of nodes) leavesOf(node, columns);
-  const wanted = [...columns].map((column) => ({
-    leaf: footer.leaves[column]!,
-    meta: group.chunks[column]!,
-  }));
-  const ranges = wanted.map(({ meta }) => ({ start: meta.start, end: meta.start + meta.length }));
-  const bytes = await source.readAll(ranges);
-  const chunks = wanted.map((chunk, i) => ({ ...chunk, bytes: bytes[i]! }));
-  return { group: rowGroup, rows: group.rows, nodes, chunks };
+  const wanted = wantedChunks(footer, rowGroup, columns, selection);
+  const bytes = await source.readAll(wanted.flatMap(({ ranges }) => ranges));
+  let next = 0;
+  const chunks = wanted.map(({ leaf, meta, ranges, part }: WantedChunk): FetchedChunk => {
+    const pieces = bytes.slice(next, next + ranges.length);
+    next += ranges.length;
+    return { leaf, meta, bytes: joined(pieces), part };
+  });
+  const rows = selection ? rowsOfRuns(selection.runs) : footer.rowGroups[rowGroup]!.rows;
+  return { group: rowGroup, rows, nodes, chunks };
+}
+
+/** Pieces as one, without a copy where they are neighbours in memory. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first] = pieces;
+  if (first === undefined) return new Uint8Array(0);
+  let end = first.byteOffset;
+  const isOne = pieces.every((piece) => {
+    const follows = piece.buffer === first.buffer && piece.byteOffset === end;
+    end = piece.byteOffset + piece.length;
+    return follows;
+  });
+  if (isOne) return new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset);
+  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
 }
 
 /** Decodes a fetched row group: one column a node. Throws `FlatFault`. */
 export function decodeRowGroup(task: DecodeTask): ColumnData[] {
   const leaves = new Map<number, LeafColumn>();
-  for (const { leaf, meta, bytes } of task.chunks) leaves.set(leaf.index, decodeChunk(bytes, leaf, meta));
+  for (const chunk of task.chunks) leaves.set(chunk.leaf.index, decodeFetched(chunk));
   return task.nodes.map((node) => assembleColumn(node, leaves, task.rows));
+}
+
+function decodeFetched({ leaf, meta, bytes, part }: FetchedChunk): LeafColumn {
+  if (part === undefined) return decodeChunk(bytes, leaf, meta);
+  const { pageRows, rows, runs } = part;
+  const decoded = pageRows ? decodeSomePages(bytes, leaf, meta, pageRows) : decodeChunk(bytes, leaf, meta);
+  return cutRows(decoded, leaf, rows, runs);
 }
 
 /** Turns what the decoder throws into the error of a data file, named. Other errors are passed through. */

@@ -14,6 +14,12 @@ export interface ByteRange {
   readonly end: number;
 }
 
+/** What gives several ranges of a file at once. */
+export interface RangeReader {
+  /** The bytes of each range, not to be changed. Errors as `FileSource.read`. */
+  readAll(ranges: readonly ByteRange[]): Promise<Uint8Array[]>;
+}
+
 export interface SourceOptions {
   readonly signal?: AbortSignal;
   /** Files up to this size are fetched whole by the first read; 1 MiB by default. A wider scan raises it: all bytes are needed anyway. */
@@ -34,23 +40,35 @@ interface Held {
 /**
  * An object as a source. Small files and the tail read for the footer are kept until `release`, so that they serve column chunks too. No HEAD: the log knows the size.
  */
-export class StoreSource implements FileSource {
+export class StoreSource implements FileSource, RangeReader {
   readonly size: number;
   readonly #store: Store;
   readonly #key: string;
   readonly #options: SourceOptions;
   #held: Held[] = [];
+  #wholeBelow: number;
 
   constructor(store: Store, key: string, size: number, options: SourceOptions = {}) {
     this.#store = store;
     this.#key = key;
     this.size = size;
     this.#options = options;
+    this.#wholeBelow = options.wholeBelow ?? SMALL_FILE;
   }
 
-  /** True for a file small enough to be fetched whole by the first read. */
+  /** True for a file that the next read fetches whole, or that one before has. */
   get isWhole(): boolean {
-    return this.size <= (this.#options.wholeBelow ?? SMALL_FILE);
+    return this.size <= this.#wholeBelow;
+  }
+
+  /** The next read fetches the whole file. */
+  takeWhole(): void {
+    this.#wholeBelow = Number.POSITIVE_INFINITY;
+  }
+
+  /** True where bytes [start, end) are at hand, or on their way. */
+  holds(start: number, end: number): boolean {
+    return this.#held.some((held) => held.start <= start && end <= held.end);
   }
 
   async read(start: number, end: number): Promise<Uint8Array> {
@@ -104,6 +122,20 @@ export class StoreSource implements FileSource {
       { file: this.#key, size: this.size },
     );
   }
+}
+
+/** A reader that keeps each range it has read: what is asked for again costs nothing. */
+export function rememberingReader(source: RangeReader): RangeReader {
+  const known = new Map<number, Uint8Array>();
+  return {
+    readAll: async (ranges) => {
+      const isKnown = ({ start, end }: ByteRange) => known.get(start)?.length === end - start;
+      const missing = ranges.filter((range) => !isKnown(range));
+      const bytes = await source.readAll(missing);
+      for (const [i, { start }] of missing.entries()) known.set(start, bytes[i]!);
+      return ranges.map(({ start }) => known.get(start)!);
+    },
+  };
 }
 
 /** A file that the log names and the store lacks is a fault of the table, not of the call. */

@@ -98,7 +98,7 @@ export async function readChanges(store: Store, ctx: Context, options: ChangeOpt
       inCommit !== undefined && hasInCommitTimestamp(last.metadata, version)
         ? inCommit
         : fileTime(dates, version);
-    files.push(...changedFiles(actions, version, time, last.metadata));
+    for (const file of changedFiles(actions, version, time, last.metadata)) files.push(file);
   }
   const plan = planOf(last, files, options);
   return { from, to, schema: plan.schema, plan, batches: () => scanBatches(store, ctx, plan, options) };

@@ -79,20 +79,51 @@ export function* rowsOf(
 
 /** The rows that the vectors leave, or undefined for all of them. */
 function liveRows(open: OpenFile, group: RowGroup): Rows | undefined {
-  if (open.deleted === undefined && open.only === undefined) return undefined;
-  const gone = new Uint8Array(group.rows);
-  if (open.only) {
-    gone.fill(1);
-    open.only.mark(group.start, gone, 0);
-  }
-  open.deleted?.mark(group.start, gone, 1);
+  const dead = deadRows(open, group);
+  if (dead === undefined) return undefined;
   let count = 0;
-  for (const flag of gone) count += flag;
+  for (const flag of dead) count += flag;
   if (count === 0) return undefined;
   const live = new Int32Array(group.rows - count);
   let at = 0;
-  for (let row = 0; row < gone.length; row++) if (gone[row] === 0) live[at++] = row;
+  for (let row = 0; row < dead.length; row++) if (dead[row] === 0) live[at++] = row;
   return live;
+}
+
+/** A 1 for each wanted row that the vectors take out, or undefined where there are no vectors. */
+export function deadRows(open: OpenFile, group: RowGroup): Uint8Array | undefined {
+  if (open.deleted === undefined && open.only === undefined) return undefined;
+  const { runs } = group.selection ?? { runs: [0, group.rows] };
+  const first = runs[0] ?? 0;
+  // Vectors are asked once for everything between the first row and the last.
+  const all = new Uint8Array((runs.at(-1) ?? 0) - first);
+  if (open.only) {
+    all.fill(1);
+    open.only.mark(group.start + first, all, 0);
+  }
+  open.deleted?.mark(group.start + first, all, 1);
+  if (runs.length === 2) return all;
+  const dead = new Uint8Array(group.rows);
+  eachRun(group, (position, at, rows) => {
+    const from = position - group.start - first;
+    dead.set(all.subarray(from, from + rows), at);
+  });
+  return dead;
+}
+
+/** Visits the wanted rows of a row group, run by run: the position of the first in the file, and how many came before. */
+function eachRun(
+  { start, rows, selection }: RowGroup,
+  visit: (position: number, at: number, rows: number) => void,
+): void {
+  if (selection === undefined) return visit(start, 0, rows);
+  const { runs } = selection;
+  let at = 0;
+  for (let i = 0; i < runs.length; i += 2) {
+    const length = runs[i + 1]! - runs[i]!;
+    visit(start + runs[i]!, at, length);
+    at += length;
+  }
 }
 
 function keptRows(
@@ -104,6 +135,7 @@ function keptRows(
 ): Rows | undefined {
   const kept = filter?.(toRecordBatch(filterSchema(plan), columns, rows));
   // All rows kept are given as they are, not copied.
+  if (kept && kept.length * 2 > rows && plan.isLax) return undefined;
   if ((kept?.length ?? rows) <= limit) return kept?.length === rows ? undefined : kept;
   return kept?.subarray(0, limit) ?? Int32Array.from({ length: limit }, (_, i) => i);
 }
@@ -119,7 +151,8 @@ function filterSchema(plan: ScanPlan): Schema {
   return schema;
 }
 
-function columnOf(
+/** A column of the plan for the wanted rows of a row group; `stored` is what was decoded of it, if the file has it. */
+export function columnOf(
   plan: ScanPlan,
   open: OpenFile,
   group: RowGroup,
@@ -137,35 +170,39 @@ function columnOf(
     const value = parsePartitionValue(dataType, raw, { legacyTimestampZone: plan.legacyTimestampZone });
     return constantColumn(dataType, value, group.rows);
   }
-  if (column.from === 'position') return countedLongs(group.start, group.rows);
+  if (column.from === 'position') return positions(group);
   const { baseRowId, defaultRowCommitVersion } = open.file;
   return column.from === 'rowId'
-    ? defaultedLongs(stored, baseRowId ?? null, BigInt(group.start), 1n, group.rows)
-    : defaultedLongs(stored, defaultRowCommitVersion ?? null, 0n, 0n, group.rows);
+    ? defaultedLongs(stored, baseRowId ?? null, group, 1n)
+    : defaultedLongs(stored, defaultRowCommitVersion ?? null, group, 0n);
 }
 
-/** Longs that count up from `start`, which with `rows` stays below 2^32, as no file has more rows. */
-function countedLongs(start: number, rows: number): ColumnData {
-  const words = new Uint32Array(rows * 2);
-  for (let row = 0; row < rows; row++) words[row * 2] = start + row;
-  return { length: rows, nullCount: 0, values: new Uint8Array(words.buffer) };
+/** Where in the file the rows are, as longs; they stay below 2^32, as no file has more rows. */
+function positions(group: RowGroup): ColumnData {
+  const words = new Uint32Array(group.rows * 2);
+  eachRun(group, (position, at, rows) => {
+    for (let i = 0; i < rows; i++) words[(at + i) * 2] = position + i;
+  });
+  return { length: group.rows, nullCount: 0, values: new Uint8Array(words.buffer) };
 }
 
-/** The stored values, and where there is none `base + offset + step * row`, or null without a base (protocol: Row Tracking). */
+/** The stored values, and where there is none `base + step * position`, or null without a base (protocol: Row Tracking). */
 function defaultedLongs(
   stored: ColumnData | undefined,
   base: bigint | null,
-  offset: bigint,
+  group: RowGroup,
   step: bigint,
-  rows: number,
 ): ColumnData {
+  const { rows } = group;
   if (stored !== undefined && (stored.nullCount === 0 || base === null)) return stored;
   if (base === null) return constantColumn({ type: 'long' }, null, rows);
   const values = new BigInt64Array(rows);
   const own = stored && new BigInt64Array(stored.values!.buffer, stored.values!.byteOffset, rows);
-  for (let row = 0; row < rows; row++) {
-    const isStored = own !== undefined && (stored!.validity![row >> 3]! & (1 << (row & 7))) !== 0;
-    values[row] = isStored ? own[row]! : base + offset + step * BigInt(row);
-  }
+  eachRun(group, (position, at, length) => {
+    for (let row = at; row < at + length; row++) {
+      const isStored = own !== undefined && (stored!.validity![row >> 3]! & (1 << (row & 7))) !== 0;
+      values[row] = isStored ? own[row]! : base + step * BigInt(position + row - at);
+    }
+  });
   return { length: rows, nullCount: 0, values: new Uint8Array(values.buffer) };
 }

@@ -7,12 +7,14 @@ import type { Store } from '../store/store.js';
 import { mapAhead } from './ahead.js';
 import { decodeWell } from './decode-task.js';
 import { discard } from './discard.js';
-import { boundOf, filterOf, rowsOf } from './file-rows.js';
+import { rowsOf } from './file-rows.js';
 import { blocksOf, type Lot, Outbox } from './handover.js';
+import { type LateRecord, readingOf } from './late.js';
 import { Locator } from './location.js';
-import { type FetchedUnit, fetchUnit, joinGroups, type OpenFile, openFile, unitsOf } from './open-file.js';
+import { joinGroups } from './open-file.js';
 import type { ScanFile, ScanPlan } from './plan.js';
-import { wantedRowGroups } from './row-groups.js';
+import { printPredicate } from './print.js';
+import { type FetchedUnit, fetchUnit, openUnits } from './units.js';
 
 /** Local files to be read by a worker thread, which opens them itself: their bytes never pass the thread that asked. */
 export interface FilesJob {
@@ -49,18 +51,18 @@ export async function readFiles({
   const store = stores.get(url) ?? openStore(url, ctx);
   stores.set(url, store);
   const locator = new Locator(store, ctx, { allowExternalFiles: plan.allowExternalFiles });
-  const where = boundOf(plan);
-  const filter = filterOf(where);
-  const fetch = async (file: ScanFile): Promise<{ open: OpenFile; fetched: FetchedUnit[] }> => {
-    const open = await openFile(ctx, locator, plan, file, undefined);
-    const units = unitsOf(open, wantedRowGroups(plan, open, where));
-    return { open, fetched: await Promise.all(units.map(fetchUnit)) };
+  const reading = readingOf(plan, learned(url, plan));
+  const { filter } = reading;
+  const fetch = async (file: ScanFile): Promise<FetchedUnit[]> => {
+    const units = await openUnits(ctx, locator, reading, file, undefined);
+    return Promise.all(units.map((unit) => fetchUnit(reading, unit)));
   };
   const outbox = new Outbox(slabs);
   const lots: Lot[][] = [];
-  for await (const { open, fetched } of mapAhead(files, fetch, { count: AHEAD })) {
+  for await (const fetched of mapAhead(files, fetch, { count: AHEAD })) {
     const own: Lot[] = [];
     for (const { unit, tasks, whole } of fetched) {
+      const { open } = unit;
       const input = { file: open.file.path, tasks, whole };
       const taken = await decodeWell(input, ({ from, to, columns }, isLent) => {
         const group = joinGroups(unit.groups, from, to);
@@ -73,4 +75,13 @@ export async function readFiles({
     lots.push(own);
   }
   return { output: { lots, slabs: outbox.slabs, events }, transfer: outbox.owned };
+}
+
+/** What the last scan has learned, for its next job. */
+let last: { readonly scan: string; readonly late: LateRecord } | undefined;
+
+function learned(url: string, { where, version }: ScanPlan): LateRecord {
+  const scan = `${url} ${version} ${where && printPredicate(where)}`;
+  if (last?.scan !== scan) last = { scan, late: { tried: 0, saved: 0 } };
+  return last.late;
 }

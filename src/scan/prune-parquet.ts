@@ -63,14 +63,23 @@ export function pruneRows(
   const starts = new Set([0]);
   for (const each of pages.values()) for (const first of Array.from(each?.firstRows ?? [])) starts.add(first);
   const begins = [...starts].filter((row) => row < rows).sort((a, b) => a - b);
+  const rowsOf = (stretch: number): number => (begins[stretch + 1] ?? rows) - begins[stretch]!;
   const column = (each: BoundColumn): ColumnStatistics | undefined => {
     const found = pages.get(each.key);
     if (found === undefined) return undefined;
-    const pageOf = pagesAt(begins, found.firstRows);
-    return { leaf: found.leaf, statistics: (stretch) => found.statistics(pageOf[stretch]!) };
+    const { leaf, firstRows } = found;
+    const pageOf = pagesAt(begins, firstRows);
+    const statistics = (stretch: number): RawStatistics | undefined => {
+      const page = pageOf[stretch]!;
+      const raw = found.statistics(page);
+      // The NULLs of a page are not those of a stretch of it, but none and all are.
+      const isAll = raw?.nullCount === (firstRows[page + 1] ?? rows) - firstRows[page]!;
+      const nullCount = isAll ? rowsOf(stretch) : raw?.nullCount === 0 ? 0 : undefined;
+      return raw && { ...raw, nullCount };
+    };
+    return { leaf, statistics };
   };
-  // The NULLs of a page are not those of a stretch of it, but none and all are.
-  const known = knowledge(begins.length, constant, column, () => undefined);
+  const known = knowledge(begins.length, constant, column, rowsOf);
   const kept = mayBeTrue(
     bound.root,
     Int32Array.from(begins, (_, i) => i),

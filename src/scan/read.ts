@@ -5,22 +5,14 @@ import type { Pool } from '../stage/pool.js';
 import { assertNotAborted } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { mapAhead } from './ahead.js';
-import type { BoundPredicate } from './bind.js';
 import { type DecodedGroups, type DecodeInput, decodeHere, ownedBuffers } from './decode-task.js';
-import { batchOf, boundOf, filterOf, type RowsPart, rowsOf } from './file-rows.js';
+import { batchOf, type RowsPart, rowsOf } from './file-rows.js';
 import { giveSlabs, type Lot, takeOver, takeSlabs } from './handover.js';
+import { readingOf } from './late.js';
 import { type LocationOptions, Locator } from './location.js';
-import {
-  type FetchedUnit,
-  fetchUnit,
-  joinGroups,
-  type OpenFile,
-  openFile,
-  type ReadUnit,
-  unitsOf,
-} from './open-file.js';
+import { joinGroups } from './open-file.js';
 import type { ScanFile, ScanPlan } from './plan.js';
-import { wantedRowGroups } from './row-groups.js';
+import { type FetchedUnit, fetchUnit, openUnits, type ReadUnit } from './units.js';
 
 export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
   readonly signal?: AbortSignal;
@@ -109,15 +101,15 @@ async function* readHere(
 ): AsyncGenerator<PartSource, void, undefined> {
   const { signal } = options;
   const locator = new Locator(store, ctx, { ...options, allowExternalFiles: plan.allowExternalFiles });
-  const where = boundOf(plan);
-  const filter = filterOf(where);
+  const reading = readingOf(plan);
+  const { filter } = reading;
   const slowStart = plan.limit !== undefined;
-  const opened = mapAhead(plan.files, (file) => openFile(ctx, locator, plan, file, signal), {
+  const opened = mapAhead(plan.files, (file) => openUnits(ctx, locator, reading, file, signal), {
     ...OPEN_AHEAD,
     slowStart,
     weightOf: ({ size }) => Math.min(size, OPEN_AHEAD.weight / 16),
   });
-  const fetched = mapAhead(units(plan, where, opened), fetchUnit, {
+  const fetched = mapAhead(each(opened), (unit) => fetchUnit(reading, unit), {
     ...FETCH_AHEAD,
     slowStart,
     weightOf: ({ bytes }) => bytes,
@@ -184,12 +176,8 @@ function isLocal(store: Store, plan: ScanPlan, options: ReadOptions): boolean {
   return plan.limit === undefined && plan.files.every(({ size }) => size <= LARGEST_FILE);
 }
 
-async function* units(
-  plan: ScanPlan,
-  where: BoundPredicate | undefined,
-  opened: AsyncIterable<OpenFile>,
-): AsyncGenerator<ReadUnit, void, undefined> {
-  for await (const open of opened) yield* unitsOf(open, wantedRowGroups(plan, open, where));
+async function* each<T>(lists: AsyncIterable<readonly T[]>): AsyncGenerator<T, void, undefined> {
+  for await (const list of lists) yield* list;
 }
 
 /** Decodes here, one unit when it is asked for, or in the worker threads, ahead. */

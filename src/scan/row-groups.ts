@@ -22,12 +22,13 @@ export function wantedRowGroups(
   return Array.from(kept, (index) => groups[index]!);
 }
 
-function leafOf(plan: ScanPlan, open: OpenFile, column: BoundColumn): Leaf | undefined {
+/** The leaf of a column; undefined for one that the file lacks, that is no leaf, or that does not come from the file. */
+export function leafOf(plan: ScanPlan, open: OpenFile, column: BoundColumn): Leaf | undefined {
   return isStored(plan, column) ? nodeOf(plan, open, column)?.leaf : undefined;
 }
 
-/** NULL where the file lacks the column or a struct around it. */
-function constantOf(plan: ScanPlan, open: OpenFile, column: BoundColumn): Datum | undefined {
+/** The value of a column that is one in the whole file; NULL where the file lacks the column or a struct around it. */
+export function constantOf(plan: ScanPlan, open: OpenFile, column: BoundColumn): Datum | undefined {
   const planned = plan.columns.find(({ field }) => field.name === column.path[0]);
   if (planned?.from === 'partition') {
     const raw = open.file.partitionValues[planned.physical] ?? null;

@@ -173,8 +173,17 @@ function takeFixed(bytes: Uint8Array, width: number, rows: Rows): Uint8Array {
   const words = width / 4;
   const from = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
   const to = new Int32Array(taken.buffer);
-  for (let i = 0; i < rows.length; i++) {
-    for (let w = 0; w < words; w++) to[i * words + w] = from[rows[i]! * words + w]!;
+  if (words === 1) for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]!]!;
+  else if (words === 2) {
+    for (let i = 0; i < rows.length; i++) {
+      const at = rows[i]! * 2;
+      to[2 * i] = from[at]!;
+      to[2 * i + 1] = from[at + 1]!;
+    }
+  } else {
+    for (let i = 0; i < rows.length; i++) {
+      for (let w = 0; w < words; w++) to[i * words + w] = from[rows[i]! * words + w]!;
+    }
   }
   return taken;
 }

@@ -36,13 +36,45 @@ interface Levels {
  * Throws `FlatFault` for bytes that are no such column chunk.
  */
 export function decodeChunk(bytes: Uint8Array, leaf: Leaf, meta: ChunkMeta): LeafColumn {
-  if (meta.values > LIMITS.entries) throw new FlatFault('limit', `a column chunk of ${meta.values} values`);
+  return decodePages(bytes, leaf, meta, readPages(bytes, checked(meta.values)), meta.values);
+}
+
+/**
+ * Decodes some pages of a column chunk: `bytes` are its dictionary, if it has one, and those pages. `pageRows` tells how many rows the index says that
+ * each has. Throws `FlatFault` for bytes that are no such pages.
+ */
+export function decodeSomePages(
+  bytes: Uint8Array,
+  leaf: Leaf,
+  meta: ChunkMeta,
+  pageRows: readonly number[],
+): LeafColumn {
+  const pages = readPages(bytes);
+  const data = pages.filter(({ kind }) => kind !== 'dictionary');
+  const isFlat = leaf.maxRepetition === 0;
+  if (data.length !== pageRows.length || (isFlat && data.some(({ values }, i) => values !== pageRows[i])))
+    throw corrupt('the page index of a column contradicts its pages');
+  const values = data.reduce((sum, page) => sum + page.values, 0);
+  return decodePages(bytes, leaf, meta, pages, checked(values));
+}
+
+function checked(values: number): number {
+  if (values > LIMITS.entries) throw new FlatFault('limit', `a column chunk of ${values} values`);
+  return values;
+}
+
+function decodePages(
+  bytes: Uint8Array,
+  leaf: Leaf,
+  meta: ChunkMeta,
+  pages: readonly Page[],
+  entries: number,
+): LeafColumn {
   const isBoolean = leaf.physical === 'BOOLEAN';
-  const pages = readPages(bytes, meta.values);
-  const sink = openSink(leaf, meta.values);
+  const sink = openSink(leaf, entries);
   const levels: Levels = {
     definitions: undefined,
-    repetitions: leaf.maxRepetition > 0 ? new Uint8Array(meta.values) : undefined,
+    repetitions: leaf.maxRepetition > 0 ? new Uint8Array(entries) : undefined,
   };
   let dictionary: Values | undefined;
   let entry = 0;
@@ -54,7 +86,7 @@ export function decodeChunk(bytes: Uint8Array, leaf: Leaf, meta: ChunkMeta): Lea
       dictionary = values.finish();
       continue;
     }
-    const { at, present } = readLevels(body, page, leaf, meta.values, levels, entry);
+    const { at, present } = readLevels(body, page, leaf, entries, levels, entry);
     decodeValues(sink, isBoolean, page.encoding, body, at, body.length, present, dictionary);
     entry += page.values;
   }

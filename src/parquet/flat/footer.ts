@@ -1,3 +1,4 @@
+import type { ByteRange } from '../source.js';
 import { corrupt, unsupported } from './fault.js';
 import { THRIFT, ThriftReader } from './thrift.js';
 
@@ -57,6 +58,8 @@ export interface ChunkMeta {
   /** The encodings that the footer names, one bit each by their number in the format. */
   readonly encodings: number;
   readonly statistics: RawStatistics | undefined;
+  /** Where the page index of the chunk is, if anywhere: the places of its pages, and their bounds. */
+  readonly pageIndex?: { readonly places: ByteRange; readonly bounds: ByteRange | undefined } | undefined;
 }
 
 /** Statistics as the file has them: undecoded, and only as good as their writer. */
@@ -281,8 +284,14 @@ function readChunk(reader: ThriftReader, kinds: number[], fileSize: number): Chu
   let dictionaryOffset = 0;
   let encodings = 0;
   let statistics: RawStatistics | undefined;
+  // Offset and length of the offset index, then of the column index.
+  const index = [0, 0, 0, 0];
   reader.struct((id, type) => {
     if (id === 1) throw unsupported('column chunk in another file');
+    if (id >= 4 && id <= 7) {
+      index[id - 4] = reader.integer();
+      return;
+    }
     if (id !== 3 || type !== THRIFT.struct) return reader.skip(type);
     reader.struct((field, fieldType) => {
       if (field === 1) kind = reader.integer();
@@ -304,7 +313,14 @@ function readChunk(reader: ThriftReader, kinds: number[], fileSize: number): Chu
   if (start < 0 || length < 0 || values < 0 || start + length > fileSize)
     throw corrupt('a column chunk lies outside the file');
   kinds.push(kind);
-  return { codec, values, start, length, uncompressed, encodings, statistics };
+  const places = indexRange(index[0]!, index[1]!, fileSize);
+  const pageIndex = places && { places, bounds: indexRange(index[2]!, index[3]!, fileSize) };
+  return { codec, values, start, length, uncompressed, encodings, statistics, pageIndex };
+}
+
+/** An index that is not in the file is none: it only helps. */
+function indexRange(start: number, length: number, fileSize: number): ByteRange | undefined {
+  return start > 0 && length > 0 && start + length <= fileSize ? { start, end: start + length } : undefined;
 }
 
 function readStatistics(reader: ThriftReader): RawStatistics {

@@ -18,12 +18,16 @@ export interface Page {
   readonly compressed: boolean;
 }
 
-/** The pages of a chunk in file order. Index pages are left out; pages that run past the chunk or disagree with themselves are corrupt. */
-export function readPages(chunk: Uint8Array, expectedValues: number): Page[] {
+/**
+ * The pages of a chunk in file order, up to as many values; all there are without a number. Index pages are left out; pages that run past the chunk or
+ * disagree with themselves are corrupt.
+ */
+export function readPages(chunk: Uint8Array, expectedValues?: number): Page[] {
   const pages: Page[] = [];
+  const untilEnd = expectedValues === undefined || expectedValues === 0;
   let position = 0;
   let seen = 0;
-  while (seen < expectedValues || (expectedValues === 0 && position < chunk.length)) {
+  while (untilEnd ? position < chunk.length : seen < expectedValues) {
     const reader = new ThriftReader(chunk, position, chunk.length);
     const { page, end } = readPage(reader, chunk.length);
     position = end;
@@ -32,7 +36,8 @@ export function readPages(chunk: Uint8Array, expectedValues: number): Page[] {
     else if (pages.length > 0) throw corrupt('a dictionary page that is not the first');
     pages.push(page);
   }
-  if (seen !== expectedValues) throw corrupt('the pages of a column do not add up to its values');
+  if (expectedValues !== undefined && seen !== expectedValues)
+    throw corrupt('the pages of a column do not add up to its values');
   return pages;
 }
 

@@ -1,0 +1,157 @@
+import { leavesOf } from '../parquet/column/read-tree.js';
+import type { PageIndexes } from '../parquet/footer-cache.js';
+import { indexRanges, type PagePlaces, parsePageIndex } from '../parquet/page-index.js';
+import { bytesOfChunks, rowsOfRuns, wantedChunks } from '../parquet/selection.js';
+import { type ByteRange, SMALL_FILE } from '../parquet/source.js';
+import type { BoundColumn, BoundPredicate } from './bind.js';
+import { deadRows } from './file-rows.js';
+import type { OpenFile, RowGroup } from './open-file.js';
+import type { ScanPlan } from './plan.js';
+import { pruneRows, type RowRange } from './prune-parquet.js';
+import { constantOf, leafOf } from './row-groups.js';
+
+/** Rows are left out only where they are a part of their row group worth a thought. */
+const MOST_KEPT = 0.9;
+
+/**
+ * The row groups of a file with the rows that may be wanted: by the bounds of pages, and by a limit where every row is wanted. Page indexes are read where
+ * they are at hand or the row group is so large that one more request costs less than its bytes; without them all rows stay.
+ */
+export async function selectRows(
+  plan: ScanPlan,
+  open: OpenFile,
+  where: BoundPredicate | undefined,
+  groups: readonly RowGroup[],
+): Promise<RowGroup[]> {
+  const leaves = new Set<number>();
+  for (const node of open.nodes) if (node) leavesOf(node, leaves);
+  if (where === undefined) {
+    return plan.limit === undefined ? [...groups] : firstRows(open, leaves, groups, plan.limit);
+  }
+  const judged = new Set<number>();
+  for (const column of where.columns) {
+    const leaf = leafOf(plan, open, column);
+    if (leaf !== undefined && leaf.maxRepetition === 0) judged.add(leaf.index);
+  }
+  const indexed = groups.filter((group) => isWorth(open, group, leaves, judged));
+  await readIndexes(open, indexed, leaves, judged);
+  return groups.flatMap((group) => {
+    if (!indexed.includes(group)) return [group];
+    const kept = judged.size === 0 ? undefined : rowsByPages(plan, open, where, group);
+    const runs = kept === undefined ? wholeRuns(group) : runsOf(kept);
+    const rows = rowsOfRuns(runs);
+    if (rows === 0) return [];
+    if (rows > group.rows * MOST_KEPT) return [group];
+    return [{ ...group, rows, selection: { runs, places: placesOf(open.indexes, group, leaves) } }];
+  });
+}
+
+/** The row groups as far as they are needed for so many rows, none of which is filtered. */
+async function firstRows(
+  open: OpenFile,
+  leaves: ReadonlySet<number>,
+  groups: readonly RowGroup[],
+  limit: number,
+): Promise<RowGroup[]> {
+  const taken: RowGroup[] = [];
+  let left = limit;
+  for (const group of groups) {
+    if (left === 0) break;
+    const dead = deadRows(open, group);
+    let rows = 0;
+    for (; rows < group.rows && left > 0; rows++) if (dead?.[rows] !== 1) left--;
+    if (rows > group.rows * MOST_KEPT || !isWorth(open, group, leaves, new Set())) {
+      taken.push(group);
+      continue;
+    }
+    await readIndexes(open, [group], leaves, new Set());
+    const runs = Int32Array.of(0, rows);
+    taken.push({ ...group, rows, selection: { runs, places: placesOf(open.indexes, group, leaves) } });
+  }
+  return taken;
+}
+
+function rowsByPages(plan: ScanPlan, open: OpenFile, where: BoundPredicate, group: RowGroup): RowRange[] {
+  const pagesOf = (column: BoundColumn) => {
+    const leaf = leafOf(plan, open, column);
+    const index = leaf && open.indexes.get(group.index, leaf.index);
+    if (leaf === undefined || index?.bounds === undefined) return undefined;
+    return { leaf, firstRows: index.places.firstRows, statistics: index.bounds };
+  };
+  return pruneRows(where, group.rows, pagesOf, (column) => constantOf(plan, open, column));
+}
+
+/** Whether the indexes of a row group are at hand, or worth one more request. */
+function isWorth(
+  open: OpenFile,
+  group: RowGroup,
+  leaves: ReadonlySet<number>,
+  judged: ReadonlySet<number>,
+): boolean {
+  const missing = missingRanges(open, group, leaves, judged);
+  if (missing.every(({ start, end }) => open.source.holds(start, end))) return true;
+  return bytesOfChunks(wantedChunks(open.footer, group.index, leaves, undefined)) >= SMALL_FILE;
+}
+
+function missingRanges(
+  open: OpenFile,
+  { index }: RowGroup,
+  leaves: ReadonlySet<number>,
+  judged: ReadonlySet<number>,
+): ByteRange[] {
+  const { chunks } = open.footer.rowGroups[index]!;
+  return [...leaves].flatMap((leaf) =>
+    open.indexes.has(index, leaf, judged.has(leaf)) ? [] : indexRanges(chunks[leaf]!, judged.has(leaf)),
+  );
+}
+
+/** Reads what is not known of the indexes, all in one go: they lie together behind the last row group. */
+async function readIndexes(
+  open: OpenFile,
+  groups: readonly RowGroup[],
+  leaves: ReadonlySet<number>,
+  judged: ReadonlySet<number>,
+): Promise<void> {
+  const { footer, indexes } = open;
+  const missing = groups.flatMap(({ index }) =>
+    [...leaves]
+      .filter((leaf) => !indexes.has(index, leaf, judged.has(leaf)))
+      .map((leaf) => ({
+        index,
+        leaf,
+        ranges: indexRanges(footer.rowGroups[index]!.chunks[leaf]!, judged.has(leaf)),
+      })),
+  );
+  const read = await open.source.readAll(missing.flatMap(({ ranges }) => ranges));
+  let next = 0;
+  for (const { index, leaf, ranges } of missing) {
+    // Copies: what was read stands in larger memory, and is kept for longer than that.
+    const [places, bounds] = read.slice(next, next + ranges.length).map((bytes) => bytes.slice());
+    next += ranges.length;
+    const parsed = places && parsePageIndex(footer, index, leaf, places, bounds);
+    const known = { index: parsed, withBounds: judged.has(leaf) };
+    indexes.set(index, leaf, known, (places?.length ?? 0) + (bounds?.length ?? 0));
+  }
+}
+
+/** The places of the pages of leaves, as far as they are known. */
+export function placesOf(
+  indexes: PageIndexes,
+  { index }: RowGroup,
+  leaves: ReadonlySet<number>,
+): ReadonlyMap<number, PagePlaces> {
+  const places = new Map<number, PagePlaces>();
+  for (const leaf of leaves) {
+    const known = indexes.get(index, leaf);
+    if (known !== undefined) places.set(leaf, known.places);
+  }
+  return places;
+}
+
+function wholeRuns({ rows }: RowGroup): Int32Array {
+  return Int32Array.of(0, rows);
+}
+
+function runsOf(ranges: readonly RowRange[]): Int32Array {
+  return Int32Array.from(ranges.flatMap(({ start, end }) => [start, end]));
+}
