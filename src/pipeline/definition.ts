@@ -4,6 +4,7 @@ import { Calendar } from '../interval/calendar.js';
 import { type Cadence, parseCron } from '../interval/cron.js';
 import type { Interval } from '../interval/interval.js';
 import type { StepOptions } from '../interval/step.js';
+import { nearestName } from '../scan/bind-column.js';
 import type { Scan, ScanOptions } from '../scan/scan.js';
 import type { Row } from '../schema/rows-in.js';
 import type { TableDefinition } from '../write/create.js';
@@ -105,9 +106,30 @@ export interface Definition {
 /** So many intervals that listing them takes seconds and the log carries them all. */
 export const MANY_INTERVALS = 100_000;
 const LONGEST_NAME = 200;
+/** All there are: files in TypeScript run without their types being checked, and `timezone` would silently be UTC. */
+const OPTIONS: Readonly<Record<keyof PipelineOptions, true>> = {
+  name: true,
+  table: true,
+  create: true,
+  every: true,
+  timeZone: true,
+  start: true,
+  column: true,
+  scope: true,
+  mode: true,
+  on: true,
+  order: true,
+  lookback: true,
+  cadence: true,
+  evolve: true,
+  codeVersion: true,
+  allowForgetting: true,
+  produce: true,
+};
 
 /** Checks options without touching a store. Throws `INVALID_INPUT` with the option at fault. */
 export function checkDefinition<R extends object>(options: PipelineOptions<R>): Definition {
+  assertKnown(options);
   const { name, mode = 'replace', on = [], order, lookback = 0 } = options;
   if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME)
     throw invalid('name', `a name has 1 to ${LONGEST_NAME} characters`, name);
@@ -144,6 +166,15 @@ export function checkDefinition<R extends object>(options: PipelineOptions<R>): 
     allowForgetting: options.allowForgetting ?? false,
     produce: options.produce as Definition['produce'],
   };
+}
+
+function assertKnown(options: object): void {
+  const known = Object.keys(OPTIONS);
+  const unknown = Object.keys(options).find((option) => !known.includes(option));
+  if (unknown === undefined) return;
+  const nearest = nearestName(unknown, known);
+  const hint = nearest === undefined ? `They are ${known.join(', ')}.` : `Did you mean ${nearest}?`;
+  throw new TableError('INVALID_INPUT', `A pipeline has no option ${unknown}. ${hint}`, { option: unknown });
 }
 
 function invalid(option: string, hint: string, got: unknown): TableError {
