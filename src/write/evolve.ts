@@ -78,8 +78,8 @@ export async function stageEvolving(
   }
 }
 
-/** The state as it is with the evolved schema; the same where that changes nothing. */
-function evolvedState(table: TableContext, state: State, { told, modes }: Evolution): State {
+/** The state as it is with the evolved schema; the same where that changes nothing. Throws `INVALID_SCHEMA`, `UNSUPPORTED_FEATURE`. */
+export function evolvedState(table: TableContext, state: State, { told, modes }: Evolution): State {
   const { metadata } = state;
   const { configuration } = metadata;
   const rules = { add: modes.has('add-columns'), widen: modes.has('widen'), configuration };

@@ -1,4 +1,5 @@
 import type { Row } from '../schema/rows-in.js';
+import type { StructType } from '../schema/types.js';
 
 /** Rows that are to be committed together, with the promise of their commit. */
 export class RowBatch {
@@ -7,6 +8,8 @@ export class RowBatch {
   bytes = 0;
   /** The version of the last row. */
   last: number | undefined;
+  /** The columns that the rows need, where the table lacks some. */
+  evolveTo: StructType | undefined;
   /** True once they have waited for as long as they may. */
   due = false;
   /** Fires when the batch need not wait any longer. */

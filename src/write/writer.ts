@@ -7,8 +7,13 @@ import type { State } from '../snapshot/state.js';
 import { RowBatch } from './row-batch.js';
 import { RowCheck } from './row-check.js';
 import { write } from './stage.js';
+import type { EvolveOptions } from './verb.js';
 
-export interface WriterOptions {
+/**
+ * `evolve`: a row may bring columns that the table lacks, or wider types; they come with the commit of the row. NULL tells no type, and a type that a row told
+ * holds for those after it; `evolveTo` says types ahead.
+ */
+export interface WriterOptions extends EvolveOptions {
   /** Rows of one commit at most; 10,000 by default. */
   readonly maxRows?: number;
   /** Bytes of the rows of one commit, by estimate; 16 MiB by default. */
@@ -76,7 +81,7 @@ export class Writer implements AsyncDisposable {
     this.#state = state;
     this.#options = options;
     this.#limits = { rows: maxRows, bytes: maxBytes, delay: maxDelay };
-    this.#check = new RowCheck(table);
+    this.#check = new RowCheck(table, options);
     this.#tableVersion = state.version;
     this.#last = this.#given = recordedVersion(table.url, state, options.txn?.appId);
   }
@@ -167,6 +172,7 @@ export class Writer implements AsyncDisposable {
   #take(row: Row, version: number | undefined): AcceptedRow {
     const batch = this.#filling ?? this.#startBatch();
     batch.add(row, version);
+    batch.evolveTo = this.#check.evolveTo;
     this.#drain();
     return { version, committed: batch.committed };
   }
@@ -234,12 +240,15 @@ export class Writer implements AsyncDisposable {
 
   async #commit(batch: RowBatch): Promise<number> {
     const { clock, ids } = this.#table.ctx;
-    const { txn, userMetadata, retryFor } = this.#options;
+    const { txn, userMetadata, retryFor, evolve } = this.#options;
+    const { rows, evolveTo } = batch;
     const token = txn && { appId: txn.appId, version: batch.last!, after: this.#last ?? -1 };
     const deadline = clock.monotonic() + (retryFor ?? RETRY_FOR_MS);
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
-        const result = await write(this.#table, batch.rows, 'append', { txn: token, userMetadata, retryFor });
+        const evolution = evolveTo ? { evolve, evolveTo } : {};
+        const options = { txn: token, userMetadata, retryFor, ...evolution };
+        const result = await write(this.#table, rows, 'append', options);
         this.#state = this.#table.latest.peek() ?? this.#state;
         return result.version;
       } catch (error) {

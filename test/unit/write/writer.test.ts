@@ -261,3 +261,63 @@ describe('a commit of a writer that fails', () => {
     expect(error).toMatchObject({ code: 'COMMIT_STATE_UNKNOWN' });
   });
 });
+
+describe('a writer that may evolve the schema', () => {
+  const columns = async () => (await elsewhere().snapshot()).schema.fields.map(({ name }) => name);
+
+  test('takes columns that the table lacks, which come with the commit of their rows', async () => {
+    const writer = await table.writer({ evolve: 'add-columns', maxDelay: NEVER });
+    await writer.write({ id: 1 });
+    await writer.write({ id: 2, price: 1.5 });
+    await writer.write({ id: 3, price: 2n, tags: ['a'] });
+    expect(await columns()).toEqual(['id', 'text']);
+    await writer.flush();
+    expect(await columns()).toEqual(['id', 'text', 'price', 'tags']);
+    await writer.write({ id: 4, TAGS: null });
+    await writer.close();
+    expect(
+      await elsewhere()
+        .scan({ where: 'id > 1', columns: ['id', 'price', 'tags'] })
+        .toArray(),
+    ).toEqual([
+      { id: 2n, price: 1.5, tags: null },
+      { id: 3n, price: 2, tags: ['a'] },
+      { id: 4n, price: null, tags: null },
+    ]);
+    expect((await elsewhere().snapshot()).version).toBe(2);
+  });
+
+  test('refuses by itself a row that fits neither the table nor the rows before it', async () => {
+    const writer = await table.writer({ evolve: 'add-columns', maxDelay: NEVER });
+    await writer.write({ id: 1, price: 1.5 });
+    await expect(writer.write({ id: 2, price: 'much' })).rejects.toMatchObject({ code: 'INVALID_ROW' });
+    await expect(writer.write({ id: 'x', other: 1 })).rejects.toMatchObject({ code: 'INVALID_ROW' });
+    await expect(writer.write({ id: 2, unknown: null })).rejects.toMatchObject({ code: 'UNKNOWN_COLUMN' });
+    await writer.close();
+    expect(await columns()).toEqual(['id', 'text', 'price']);
+    expect(await ids()).toEqual([1]);
+  });
+
+  test('is told types ahead, and goes on when another added the column', async () => {
+    const writer = await table.writer({
+      evolve: 'add-columns',
+      evolveTo: 'at timestamp, price decimal(9,2)',
+      maxDelay: NEVER,
+    });
+    await writer.write({ id: 1, price: '1.25', at: null });
+    await elsewhere().append([{ id: 9, price: '2.00' }], {
+      evolve: 'add-columns',
+      evolveTo: 'price decimal(9,2)',
+    });
+    await writer.write({ id: 2, price: '3.50' });
+    await writer.close();
+    expect(await columns()).toEqual(['id', 'text', 'price', 'at']);
+    expect(await ids()).toEqual([1, 2, 9]);
+  });
+
+  test('evolves in the ways of an append', async () => {
+    await expect(table.writer({ evolve: 'overwrite' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(table.writer({ evolveTo: 'x int' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(context.openings.size).toBe(0);
+  });
+});
