@@ -41,8 +41,8 @@ export async function readCheckpoint(
   partitions: PartitionValues,
   signal?: AbortSignal,
 ): Promise<CheckpointContent> {
-  const actions: Action[] = [];
-  const sidecars: JsonObject[] = [];
+  let actions: readonly Action[] = [];
+  let sidecars: JsonObject[] = [];
   const blocks: FileBlock[][] = [];
   const tombstones: TombstoneSource[] = [];
   let json: CheckpointContent['json'];
@@ -51,17 +51,17 @@ export async function readCheckpoint(
     if (file === undefined) throw new TableError('INTERNAL', 'A checkpoint without files.', {});
     const bytes = await readLogFile(store, file, signal);
     json = { bytes, file: file.key };
-    sidecars.push(...sidecarsOf(bytes, checkpoint.version, file.key));
+    sidecars = sidecarsOf(bytes, checkpoint.version, file.key);
   } else {
     const parts = await mapLimit(checkpoint.files, LANES, ({ key, size }) =>
       readFile(store, key, size, checkpoint.version, partitions, KEPT, signal),
     );
     for (const part of parts) {
       blocks.push(part.blocks);
-      actions.push(...part.actions);
-      sidecars.push(...part.sidecars);
       tombstones.push(part.tombstones);
     }
+    actions = parts.flatMap((part) => part.actions);
+    sidecars = parts.flatMap((part) => part.sidecars);
   }
   const keys = sidecarKeys(sidecars, checkpoint.files[0]?.key ?? '');
   const read = await mapLimit(keys, LANES, ({ key, size }) =>

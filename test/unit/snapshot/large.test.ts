@@ -62,4 +62,25 @@ describe('a table of many files', () => {
       expect(files.path(files.find('new', undefined))).toBe('new');
     }
   });
+
+  it('has as many transactions as were recorded, however many', async () => {
+    const ctx = fakeContext();
+    const store = new MemoryStore(ctx);
+    const count = 150_000;
+    const lines = Array.from(
+      { length: count },
+      (_, i) => `{"txn":{"appId":"interval-${i}","version":${(i % 3) + 1},"lastUpdated":${i}}}`,
+    );
+    await putCommit(store, 0, [PROTOCOL, { metaData: metadata() }]);
+    await store.put(commitPath(1), Buffer.from(lines.join('\n')));
+    const fromCommits = await loadState(store, ctx);
+    await writeCheckpoint(store, ctx, fromCommits);
+    await store.delete(commitPath(0));
+    await store.delete(commitPath(1));
+    const fromCheckpoint = await loadState(store, ctx);
+    for (const { txns } of [fromCommits, fromCheckpoint]) {
+      expect(txns.size).toBe(count);
+      expect(txns.get('interval-149999')).toMatchObject({ version: 3, lastUpdated: 149_999 });
+    }
+  });
 });
