@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTable, parseDdl, type Table } from '../../src/index.js';
-import { folder, open, ownLines, rowOf, shared, sorted } from './engines.js';
+import { folder, open, ownLines, rowOf, shared, sorted, startSpark } from './engines.js';
 
 const root = folder();
 const { engines, runtime } = shared();
+startSpark();
 const schema = parseDdl('id int, n int, c string');
 const line = (id: number, n: number | null, c: string | null) => JSON.stringify({ id, n, c });
 const rows = (lines: readonly string[]) => lines.map((each) => rowOf(each, schema));
@@ -82,5 +83,32 @@ describe.each([
       operation: 'WRITE',
       operationMetrics: { numOutputRows: expect.any(String) },
     });
+  });
+});
+
+describe('write-serializable, with Spark in between', () => {
+  it('takes its appends for blind, and its other writes for what they are', async () => {
+    const { url, table } = await ourTable('isolation', { 'delta.isolationLevel': 'WriteSerializable' });
+    const target = `delta.\`${url}\``;
+    const model = new Model();
+    const staged = await table.stage(undefined, { verb: 'update', set: { n: '50' }, where: 'id >= 30' });
+    const files = staged.files.map(({ path }) => path);
+    await engines.ask('spark.sql', { text: `INSERT INTO ${target} VALUES (90, 1, 'a')` });
+    expect(await staged.commit()).toMatchObject({ version: 3, rows: { updated: 10 } });
+    expect(staged.files.map(({ path }) => path)).toEqual(files);
+    for (const row of model.rows.values()) if (row.id >= 30) row.n = 50;
+    model.put(line(90, 1, 'a'));
+    expect.soft(await ownLines(table)).toEqual(sorted(model.lines));
+
+    const again = await table.stage(undefined, { verb: 'delete', where: 'id >= 35' });
+    await engines.ask('spark.sql', {
+      text: `INSERT INTO ${target} SELECT id + 1, n, c FROM ${target} WHERE id = 90`,
+    });
+    expect(await again.commit()).toMatchObject({ rows: { deleted: 7 } });
+    model.delete(({ id }) => id >= 35);
+    expect(await ownLines(table)).toEqual(sorted(model.lines));
+    expect(sorted((await engines.ask('spark.read', { url })).lines)).toEqual(sorted(model.lines));
+    const [told] = await engines.ask('spark.history', { url, limit: 1 });
+    expect(told).toMatchObject({ operation: 'DELETE', isolationLevel: 'WriteSerializable' });
   });
 });
