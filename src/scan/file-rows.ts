@@ -116,8 +116,7 @@ function eachRun(
   { start, rows, selection }: RowGroup,
   visit: (position: number, at: number, rows: number) => void,
 ): void {
-  if (selection === undefined) return visit(start, 0, rows);
-  const { runs } = selection;
+  const { runs } = selection ?? { runs: [0, rows] };
   let at = 0;
   for (let i = 0; i < runs.length; i += 2) {
     const length = runs[i + 1]! - runs[i]!;

@@ -2,8 +2,11 @@ import type { ColumnData } from '../parquet/column/assemble.js';
 import { equalBytes, hashBytes } from '../parquet/flat/byte-text.js';
 import type { DataType } from '../schema/types.js';
 
-/** Writes the 32-bit words of a key column's value in a row; false where it is a text that the index has never seen. */
-type Encode = (row: number, into: Int32Array, at: number) => boolean;
+/** The keys of rows, `width` words each; 1 for each row with a text that the index has never seen. */
+interface Keys {
+  readonly words: Int32Array;
+  readonly unknown: Uint8Array | undefined;
+}
 
 const MIX = 0x9e3779b1;
 const CANONICAL_NAN = 0x7ff80000;
@@ -55,15 +58,13 @@ export class KeyIndex {
     nulls: boolean,
     onDuplicate: (kept: number, row: number) => number,
   ): void {
-    const encoders = columns.map((column, i) => this.#encoder(column, i, true));
-    const validity = columns.map(nullTest);
-    const key = new Int32Array(this.#width);
-    for (let row = 0; row < rows; row++) {
-      if (!this.#encode(row, encoders, validity, key) || (key[0] !== 0 && !nulls)) continue;
-      const slot = this.#slot(key);
+    const { words } = this.#encode(columns, rows, true);
+    for (let row = 0, at = 0; row < rows; row++, at += this.#width) {
+      if (words[at] !== 0 && !nulls) continue;
+      const slot = this.#slot(words, at);
       const entry = this.#table[slot]! - 1;
       if (entry >= 0) this.#rows[entry] = onDuplicate(this.#rows[entry]!, firstRow + row);
-      else this.#insert(key, firstRow + row, slot);
+      else this.#insert(words.subarray(at, at + this.#width), firstRow + row, slot);
     }
   }
 
@@ -72,12 +73,10 @@ export class KeyIndex {
     const found = new Int32Array(rows).fill(-1);
     if (this.#count === 0) return found;
     if (this.#isOneLong && columns[0]!.nullCount === 0) return this.#findLongs(columns[0]!, rows, found);
-    const encoders = columns.map((column, i) => this.#encoder(column, i, false));
-    const validity = columns.map(nullTest);
-    const key = new Int32Array(this.#width);
-    for (let row = 0; row < rows; row++) {
-      if (!this.#encode(row, encoders, validity, key) || (key[0] !== 0 && !nulls)) continue;
-      const entry = this.#table[this.#slot(key)]! - 1;
+    const { words, unknown } = this.#encode(columns, rows, false);
+    for (let row = 0, at = 0; row < rows; row++, at += this.#width) {
+      if (unknown?.[row] === 1 || (words[at] !== 0 && !nulls)) continue;
+      const entry = this.#table[this.#slot(words, at)]! - 1;
       if (entry >= 0) found[row] = this.#rows[entry]!;
     }
     return found;
@@ -112,31 +111,47 @@ export class KeyIndex {
     return found;
   }
 
-  #encode(
-    row: number,
-    encoders: readonly Encode[],
-    validity: readonly (Uint8Array | undefined)[],
-    key: Int32Array,
-  ): boolean {
-    key[0] = 0;
-    for (let i = 0; i < encoders.length; i++) {
-      const bits = validity[i];
-      if (bits !== undefined && (bits[row >> 3]! & (1 << (row & 7))) === 0) {
-        key[0] = key[0]! | (1 << i);
-        key.fill(0, this.#starts[i]!, this.#starts[i + 1] ?? this.#width);
-      } else if (!encoders[i]!(row, key, this.#starts[i]!)) return false;
-    }
-    return true;
+  /** Column by column, since a call for each value costs more than the work. */
+  #encode(columns: readonly ColumnData[], rows: number, adds: boolean): Keys {
+    const width = this.#width;
+    const words = new Int32Array(rows * width);
+    let unknown: Uint8Array | undefined;
+    columns.forEach((column, i) => {
+      const start = this.#starts[i]!;
+      const valid = column.nullCount > 0 ? column.validity : undefined;
+      const texts = this.#texts[i];
+      if (texts) {
+        for (let row = 0, at = start; row < rows; row++, at += width) {
+          if (valid !== undefined && (valid[row >> 3]! & (1 << (row & 7))) === 0) continue;
+          const from = column.offsets![row]!;
+          const length = column.offsets![row + 1]! - from;
+          words[at] = adds
+            ? texts.intern(column.values!, from, length)
+            : texts.find(column.values!, from, length);
+          if (words[at] !== 0) continue;
+          unknown ??= new Uint8Array(rows);
+          unknown[row] = 1;
+        }
+      } else putFixed(this.#types[i]!, column.values, rows, { words, start, width });
+      if (valid === undefined) return;
+      const end = this.#starts[i + 1] ?? width;
+      for (let row = 0, at = 0; row < rows; row++, at += width) {
+        if ((valid[row >> 3]! & (1 << (row & 7))) !== 0) continue;
+        words[at]! |= 1 << i;
+        words.fill(0, at + start, at + end);
+      }
+    });
+    return { words, unknown };
   }
 
   /** The slot of a key: of its entry, or the empty one where it would go. */
-  #slot(key: Int32Array): number {
+  #slot(keys: Int32Array, at: number): number {
     const width = this.#width;
     const words = this.#words;
     const mask = this.#table.length - 1;
     let hash = 0;
     for (let i = 0; i < width; i++) {
-      hash = Math.imul(hash ^ key[i]!, MIX);
+      hash = Math.imul(hash ^ keys[at + i]!, MIX);
       hash ^= hash >>> 15;
     }
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
@@ -144,7 +159,7 @@ export class KeyIndex {
       if (entry < 0) return slot;
       let same = 0;
       const start = entry * width;
-      while (same < width && words[start + same] === key[same]) same++;
+      while (same < width && words[start + same] === keys[at + same]) same++;
       if (same === width) return slot;
     }
   }
@@ -165,44 +180,7 @@ export class KeyIndex {
     this.#table = new Int32Array(this.#table.length * 2);
     const width = this.#width;
     for (let entry = 0; entry < this.#count; entry++) {
-      const key = this.#words.subarray(entry * width, (entry + 1) * width);
-      this.#table[this.#slot(key)] = entry + 1;
-    }
-  }
-
-  #encoder(column: ColumnData, index: number, adds: boolean): Encode {
-    const type = this.#types[index]!;
-    const texts = this.#texts[index];
-    const { values, offsets } = column;
-    if (texts) {
-      return (row, into, at) => {
-        const start = offsets![row]!;
-        const length = offsets![row + 1]! - start;
-        const code = adds ? texts.intern(values!, start, length) : texts.find(values!, start, length);
-        into[at] = code;
-        return code > 0;
-      };
-    }
-    switch (type.type) {
-      case 'boolean':
-        return (row, into, at) => {
-          into[at] = (values![row >> 3]! >> (row & 7)) & 1;
-          return true;
-        };
-      case 'byte':
-        return oneWord(new Int8Array(values!.buffer, values!.byteOffset, values!.length));
-      case 'short':
-        return oneWord(new Int16Array(values!.buffer, values!.byteOffset, values!.length >> 1));
-      case 'float': {
-        const floats = new Float32Array(values!.buffer, values!.byteOffset, values!.length >> 2);
-        return withCanonicalZeros(floats, wordsAt(values!, 1), CANONICAL_NAN_FLOAT, 1);
-      }
-      case 'double': {
-        const doubles = new Float64Array(values!.buffer, values!.byteOffset, values!.length >> 3);
-        return withCanonicalZeros(doubles, wordsAt(values!, 2), CANONICAL_NAN, 2);
-      }
-      default:
-        return wordsAt(values!, wordsOf(type));
+      this.#table[this.#slot(this.#words, entry * width)] = entry + 1;
     }
   }
 }
@@ -221,39 +199,70 @@ function wordsOf(type: DataType): number {
   }
 }
 
-function oneWord(values: ArrayLike<number>): Encode {
-  return (row, into, at) => {
-    into[at] = values[row]!;
-    return true;
-  };
+interface Place {
+  readonly words: Int32Array;
+  readonly start: number;
+  readonly width: number;
 }
 
-function wordsAt(bytes: Uint8Array, width: number): Encode {
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
-  if (width === 1) return oneWord(words);
-  return (row, into, at) => {
-    for (let i = 0; i < width; i++) into[at + i] = words[row * width + i]!;
-    return true;
-  };
+/** Puts the words of a column of fixed width into the keys of rows. */
+function putFixed(type: DataType, bytes: Uint8Array | undefined, rows: number, place: Place): void {
+  // A column of NULL alone may have no memory.
+  if (bytes === undefined) return;
+  const { buffer, byteOffset, length } = bytes;
+  switch (type.type) {
+    case 'boolean': {
+      const { words, start, width } = place;
+      for (let row = 0, at = start; row < rows; row++, at += width) {
+        words[at] = (bytes[row >> 3]! >> (row & 7)) & 1;
+      }
+      break;
+    }
+    case 'byte':
+      putNumbers(new Int8Array(buffer, byteOffset, length), rows, place);
+      break;
+    case 'short':
+      putNumbers(new Int16Array(buffer, byteOffset, length >> 1), rows, place);
+      break;
+    case 'float':
+      putWords(bytes, 1, rows, place);
+      canonicalise(new Float32Array(buffer, byteOffset, length >> 2), 1, CANONICAL_NAN_FLOAT, rows, place);
+      break;
+    case 'double':
+      putWords(bytes, 2, rows, place);
+      canonicalise(new Float64Array(buffer, byteOffset, length >> 3), 2, CANONICAL_NAN, rows, place);
+      break;
+    default:
+      putWords(bytes, wordsOf(type), rows, place);
+  }
 }
 
-function withCanonicalZeros(
+function putNumbers(values: Int8Array | Int16Array, rows: number, { words, start, width }: Place): void {
+  for (let row = 0, at = start; row < rows; row++, at += width) words[at] = values[row]!;
+}
+
+function putWords(bytes: Uint8Array, count: number, rows: number, { words, start, width }: Place): void {
+  const from = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+  for (let word = 0; word < count; word++) {
+    for (let row = 0, at = start + word; row < rows; row++, at += width)
+      words[at] = from[row * count + word]!;
+  }
+}
+
+/** One form for both zeros, and one for every NaN. */
+function canonicalise(
   values: Float32Array | Float64Array,
-  words: Encode,
+  count: number,
   nan: number,
-  width: number,
-): Encode {
-  return (row, into, at) => {
+  rows: number,
+  { words, start, width }: Place,
+): void {
+  for (let row = 0, at = start; row < rows; row++, at += width) {
     const value = values[row]!;
-    if (value !== 0 && !Number.isNaN(value)) return words(row, into, at);
-    into.fill(0, at, at + width);
-    if (value !== 0) into[at + width - 1] = nan;
-    return true;
-  };
-}
-
-function nullTest({ nullCount, validity }: ColumnData): Uint8Array | undefined {
-  return nullCount > 0 ? validity : undefined;
+    if (value !== 0 && !Number.isNaN(value)) continue;
+    words.fill(0, at, at + count);
+    if (value !== 0) words[at + count - 1] = nan;
+  }
 }
 
 function grown(array: Int32Array): Int32Array<ArrayBuffer> {

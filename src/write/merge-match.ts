@@ -45,7 +45,7 @@ export async function matchFiles(
   const restricts = onTarget.length === 0 && files.length > 0;
   const rows = readFileRows(table, state, files, {
     fields,
-    ...(restricts ? { where: keys.bounds.predicate(keys.nulls, false) } : {}),
+    ...(restricts ? { where: keys.bounds.predicate(keys.nulls, false), isLax: true } : {}),
     signal,
   });
   for await (const { file, table: target, positions } of rows) {

@@ -22,6 +22,8 @@ export interface FileReadOptions {
   readonly fields: readonly StructField[];
   /** Only rows for which it is TRUE; bound against the table's schema. */
   readonly where?: Predicate;
+  /** Rows for which it is not TRUE may be given too. */
+  readonly isLax?: boolean;
   /** Adds two columns: the rows' stable ids and commit versions. */
   readonly rowIds?: boolean;
   /** The top-level columns that `where` reads. */
@@ -89,7 +91,7 @@ function filePlan(
   state: State,
   files: readonly ScanFile[],
   schema: StructType,
-  { fields, where, whereColumns = [] }: FileReadOptions,
+  { fields, where, isLax, whereColumns = [] }: FileReadOptions,
   extra: readonly PlannedColumn[],
 ): ScanPlan {
   const mapping = columnMappingMode(state.metadata, state.protocol);
@@ -106,6 +108,7 @@ function filePlan(
     files,
     filesTotal: files.length,
     where,
+    isLax,
     limit: undefined,
     allowExternalFiles: false,
     legacyTimestampZone: undefined,

@@ -103,7 +103,7 @@ class ReplaceUsing implements Reading {
     const { bounds, fields, index } = this.#keys;
     const rows = readFileRows(this.#table, state, files, {
       fields,
-      ...(files.length > 0 ? { where: bounds.predicate(true, false) } : {}),
+      ...(files.length > 0 ? { where: bounds.predicate(true, false), isLax: true } : {}),
       signal: this.#signal,
     });
     for await (const { file, table, positions } of rows) {

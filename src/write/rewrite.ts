@@ -133,16 +133,13 @@ class Rewrite {
       const key = identityOf(file.path, file.deletionVector);
       const cursor = pending.get(key)!;
       const { each } = cursor;
-      const kept: number[] = [];
       const rows: number[][] = this.#input.clauses.map(() => []);
       const marks: number[][] = this.#input.clauses.map(() => []);
-      for (let row = 0; row < positions.length; row++) {
-        if (each.positions[cursor.next] === positions[row]) {
-          const clause = each.clauses[cursor.next]!;
-          rows[clause]!.push(row);
-          marks[clause]!.push(cursor.next++);
-        } else kept.push(row);
-      }
+      const kept = unmarked(each.positions, cursor.next, positions, (row) => {
+        const clause = each.clauses[cursor.next]!;
+        rows[clause]!.push(row);
+        marks[clause]!.push(cursor.next++);
+      });
       if (!this.#vectored.has(each) && kept.length > 0) {
         this.#counts.copied += kept.length;
         yield batchOf(kept.length === table.rows ? table : this.#pick(table, kept), this.#written);
@@ -282,6 +279,25 @@ class Rewrite {
 }
 
 const LONG = { type: 'long' } as const;
+
+/** The rows at `positions` that have no mark; the others are visited. Both ascend, the marks from `next` on. */
+function unmarked(
+  marked: ArrayLike<number>,
+  next: number,
+  positions: Uint32Array,
+  visit: (row: number) => void,
+): Int32Array {
+  const kept = new Int32Array(positions.length);
+  let count = 0;
+  let mark = marked[next];
+  for (let row = 0; row < positions.length; row++) {
+    if (positions[row] === mark) {
+      visit(row);
+      mark = marked[++next];
+    } else kept[count++] = row;
+  }
+  return kept.subarray(0, count);
+}
 
 function writtenSchema({ schema, metadata }: State): StructType {
   const hidden = hiddenColumns(metadata);
