@@ -31,6 +31,16 @@ export class UsageError extends Error {
   }
 }
 
+/** What a pipeline's own code threw, with the place of it. */
+export class PipelineError extends Error {
+  readonly context: Readonly<Record<string, unknown>>;
+
+  constructor(message: string, context: Readonly<Record<string, unknown>>, cause: unknown) {
+    super(message, { cause });
+    this.context = context;
+  }
+}
+
 /** The one document that `--json` prints when a command fails (spec/schema/error.json). */
 export interface ErrorDocument {
   readonly error: {
@@ -60,6 +70,10 @@ export function errorDocument(error: unknown): ErrorDocument {
     const context = error instanceof UsageError ? error.context : {};
     const message = withoutPrefix(error.message);
     return { error: { code: 'USAGE', kind: 'input', message, context, exitCode } };
+  }
+  if (error instanceof PipelineError) {
+    const { message, context } = error;
+    return { error: { code: 'PIPELINE', kind: 'input', message, context, exitCode } };
   }
   return { error: { code: 'INTERNAL', kind: 'bug', message: messageOf(error), context: {}, exitCode } };
 }

@@ -16,6 +16,7 @@ import { commitFacts, factsText, type InputFacts, loadFacts, type RunFacts, writ
 import { Inputs } from './inputs.js';
 import { type Job, prepareJob } from './job.js';
 import { appIdOf, attemptOf, readLedger, spanKey } from './ledger.js';
+import { thrownAt } from './place.js';
 import { bindTarget } from './target.js';
 import { stageRun } from './work.js';
 
@@ -293,8 +294,10 @@ function gaveUp(job: Job, interval: Interval, starts: number): TableError {
   );
 }
 
-/** An error as a note holds it. */
+/** An error as a note holds it: what a pipeline's own code threw with the place of it. */
 export function errorOf(error: unknown): { readonly code: string; readonly message: string } {
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: isTableError(error) ? error.code : error instanceof Error ? error.name : 'Error', message };
+  if (isTableError(error)) return { code: error.code, message: error.message };
+  const place = thrownAt(error);
+  const message = `${error instanceof Error ? error.message : String(error)}${place ? ` (at ${place})` : ''}`;
+  return { code: error instanceof Error ? error.name : 'Error', message };
 }

@@ -96,10 +96,49 @@ describe('a pipeline file', () => {
     expect((await done(1, 'run', file, '--interval', '2024-03-31', '--pipeline', 'x')).stderr).toContain(
       'no pipeline',
     );
-    writeFileSync(join(folder, 'broken.ts'), 'export const x: = 1;');
-    expect((await done(1, 'run', join(folder, 'broken.ts'), '--interval', 'x')).stderr).toContain(
-      'could not be loaded',
+  });
+
+  test.each([
+    ['export const x: = 1;', /could not be loaded: ParseError: Unexpected token .*file\.ts:1:\d+$/m],
+    ["import 'no-such-package';", /could not be loaded: Cannot find module 'no-such-package' \(at .*file\.ts:1:\d+\)$/m],
+    ["throw new Error('no token');", /could not be loaded: no token \(at .*file\.ts:1:\d+\)$/m],
+    ['export const x = 1;', /has no pipelines\. Export what definePipeline gives/],
+    [
+      "import { definePipeline } from 'intervale'; export const p = definePipeline({ name: 'p', timezone: 'UTC' });",
+      /no option timezone\. Did you mean timeZone\?$/m,
+    ],
+  ])('that is %j says what is wrong, and where', async (text, message) => {
+    const wrong = join(folder, 'file.ts');
+    writeFileSync(wrong, text);
+    expect((await done(1, 'run', wrong, '--interval', '2024-03-31')).stderr).toMatch(message);
+  });
+
+  test('that is not there is named', async () => {
+    const { stderr } = await done(1, 'backfill', join(folder, 'none.ts'));
+    expect(stderr).toBe(`error: There is no pipeline file ${join(folder, 'none.ts')}.\n`);
+  });
+
+  test('tells where its code fails, in the error, the document and the note', async () => {
+    const failing = join(folder, 'failing.ts');
+    const place = `${failing}:5:26`;
+    writeFileSync(
+      failing,
+      `import { definePipeline } from 'intervale';
+const source: any = undefined;
+const options = { table: ${JSON.stringify(join(folder, 'failing'))}, create: { schema: 'ts timestamp' }, every: 'day' };
+export const failing = definePipeline({ ...options, name: 'failing', start: '2024-03-28', column: 'ts',
+  produce: () => [source.rows] });
+export default failing;
+`,
     );
+    const { stderr, stdout } = await done(1, 'run', failing, '--interval', '2024-03-28', '--json');
+    expect(stderr).toContain(`error: Cannot read properties of undefined (reading 'rows') (at ${place})`);
+    const { error } = JSON.parse(stdout);
+    expect(error).toMatchObject({ code: 'PIPELINE', kind: 'input', context: { place } });
+    expect(schemaFaults('error', { error })).toEqual([]);
+    expect((await done(0, 'runs', failing)).stdout).toContain(`(reading 'rows') (at ${place})`);
+    const { stdout: nothing } = await done(5, 'verify', failing, '--interval', '2024-03-28');
+    expect(nothing).toBe('2024-03-28 not-run\n');
   });
 
   test('is planned, backfilled in part, and resumed', async () => {

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isTableError, TableError } from '../../errors.js';
 import type { Pipeline } from '../../pipeline/pipeline.js';
+import { thrownAt } from '../../pipeline/place.js';
+import { PipelineError } from '../errors.js';
 import type { Session } from '../session.js';
 
 /** Which pipeline of a file or table is meant. */
@@ -30,6 +33,8 @@ export async function loadPipeline(
 }
 
 async function pipelinesOfFile(file: string): Promise<Pipeline[]> {
+  if (!existsSync(file))
+    throw new TableError('INVALID_INPUT', `There is no pipeline file ${file}.`, { file });
   const [{ createJiti }, intervale, temporal] = await Promise.all([
     import('jiti'),
     import('../../index.js'),
@@ -47,15 +52,35 @@ async function pipelinesOfFile(file: string): Promise<Pipeline[]> {
     module = await jiti.import(url);
   } catch (error) {
     if (isTableError(error)) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
     throw new TableError(
       'INVALID_INPUT',
-      `The pipeline file ${file} could not be loaded: ${reason}`,
+      `The pipeline file ${file} could not be loaded: ${reasonOf(error)}`,
       { file },
       error,
     );
   }
-  return Object.values(module as Record<string, unknown>).filter(isPipeline);
+  // One pipeline may be exported twice, by a name and as the default.
+  return [...new Set(Object.values(module as Record<string, unknown>).filter(isPipeline))];
+}
+
+/** In one line, with the place. The loader adds a list of the files that required what is missing. */
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  const text = reason.replace(/\nRequire stack:[\s\S]*/, '').replace(/\s*\n\s*/g, ' ');
+  const place = thrownAt(error);
+  return place === undefined || text.includes(place) ? text : `${text} (at ${place})`;
+}
+
+/** Runs what calls the pipeline's own code. Throws what that throws as `PipelineError`, which says where. */
+export async function calling<T>(file: string, task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    const place = thrownAt(error);
+    if (isTableError(error) || place === undefined) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new PipelineError(`${message} (at ${place})`, { file, place }, error);
+  }
 }
 
 /** By shape: a file may bring its own copy of the library. */

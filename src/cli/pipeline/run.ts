@@ -28,7 +28,7 @@ Examples:
     );
   withPipeline(command).action((file: string, flags: RunFlags) =>
     cli.run(flags, async (session) => {
-      const [{ loadPipeline }, { runDocument }, { counted, durationText }, { instantText }] =
+      const [{ calling, loadPipeline }, { runDocument }, { counted, durationText }, { instantText }] =
         await Promise.all([
           import('./load.js'),
           import('./documents.js'),
@@ -41,12 +41,11 @@ Examples:
         `interval: ${instantText(interval.startMs)} to ${instantText(interval.endMs)} (${interval.local})`,
       );
       if (flags.migrate) await pipeline.migrate();
-      const result = await pipeline.run(interval, {
-        force: flags.force,
-        asRecorded: flags.asRecorded,
-        allowOpen: flags.allowOpen,
-        signal: session.signal,
-      });
+      const { force, asRecorded, allowOpen } = flags;
+      const { signal } = session;
+      const result = await calling(file, () =>
+        pipeline.run(interval, { force, asRecorded, allowOpen, signal }),
+      );
       if (flags.json) await session.printJson(runDocument(pipeline.url, result));
       else {
         const { status, rows, attempt, version, durationMs } = result;

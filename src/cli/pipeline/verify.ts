@@ -1,6 +1,7 @@
 import type { Verification } from '../../pipeline/verify.js';
 import { nameList, wholeNumber } from '../options.js';
 import type { Register } from '../program.js';
+import { counted } from '../render/bytes.js';
 import { type CommonFlags, type RangeFlags, withPipeline, withRange } from './options.js';
 
 interface VerifyFlags extends CommonFlags, RangeFlags {
@@ -24,7 +25,7 @@ export const registerVerify: Register = (program, cli) => {
     .addHelpText(
       'after',
       `
-Exit code 5 when an interval differs.
+Exit code 5 when an interval differs, or was never run.
 
 Examples:
   tablectl verify pipeline.ts --interval 2024-01-05
@@ -32,7 +33,7 @@ Examples:
     );
   withPipeline(withRange(command)).action((file: string, flags: VerifyFlags) =>
     cli.run(flags, async (session) => {
-      const [{ loadPipeline }, { rangeOf }, { intervalDocument }, { EXIT }] = await Promise.all([
+      const [{ calling, loadPipeline }, { rangeOf }, { intervalDocument }, { EXIT }] = await Promise.all([
         import('./load.js'),
         import('./options.js'),
         import('./documents.js'),
@@ -51,7 +52,9 @@ Examples:
       }
       const found: Verification[] = [];
       for (const interval of intervals) {
-        const verification = await pipeline.verify(interval, { ignore, asRecorded, signal: session.signal });
+        const verification = await calling(file, () =>
+          pipeline.verify(interval, { ignore, asRecorded, signal: session.signal }),
+        );
         found.push(verification);
         if (!flags.json) await session.print(`${verificationLines(verification).join('\n')}\n`);
       }
@@ -68,7 +71,7 @@ Examples:
           })),
         });
       }
-      return found.some(({ status }) => status === 'differs') ? EXIT.found : EXIT.done;
+      return found.every(({ status }) => status === 'same') ? EXIT.done : EXIT.found;
     }),
   );
 };
@@ -82,8 +85,9 @@ function spread<T>(items: readonly T[], count: number | undefined): T[] {
 function verificationLines({ interval, status, ...found }: Verification): string[] {
   const { recorded, produced, live, onlyProduced, onlyInTable, unstable } = found;
   const side = (name: string, digest: Verification['live']): string[] =>
-    digest ? [`${name} ${digest.rows} rows ${digest.digest}`] : [];
-  if (status !== 'differs') return [`${interval} ${status}${produced ? ` (${produced.rows} rows)` : ''}`];
+    digest ? [`${name} ${counted(digest.rows, 'row')}, digest ${digest.digest}`] : [];
+  if (status !== 'differs')
+    return [`${interval} ${status}${produced ? ` (${counted(produced.rows, 'row')})` : ''}`];
   const row = (mark: string) => (value: object) => `  ${mark} ${JSON.stringify(value, text)}`;
   return [
     `${interval} differs${unstable ? ': producing it twice gave two results' : ''}`,
