@@ -15,7 +15,7 @@ import { NO_ROWS, printWrite, recordedOf, type WriteDocument } from './write-res
 /** What became of a write: it was done, or planned. */
 export type Outcome = Omit<WriteDocument, 'ms'> | Omit<PlanDocument, 'ms'>;
 
-export interface ExecuteOptions extends Pick<WriteOptions, 'onReplay'> {
+export interface ExecuteOptions extends Pick<WriteOptions, 'onReplay' | 'evolve' | 'evolveTo'> {
   /** Called before a question is asked, so that nothing else writes on the terminal. */
   readonly beforeQuestion?: () => void;
 }
@@ -137,9 +137,14 @@ function nameOf(verb: Verb): VerbName {
   return typeof verb === 'string' ? verb : verb.verb;
 }
 
-function writeOptions({ signal }: Session, flags: WriteFlags, { onReplay }: ExecuteOptions): WriteOptions {
-  const { token: txn, maxPartitions, maxFilesRemoved, maxRowsRemoved } = flags;
-  return { txn, onReplay, signal, maxPartitions, maxFilesRemoved, maxRowsRemoved };
+function writeOptions(
+  { signal }: Session,
+  flags: WriteFlags,
+  { onReplay, evolve, evolveTo }: ExecuteOptions,
+): WriteOptions {
+  const { token: txn, maxPartitions, maxFilesRemoved, maxRowsRemoved, isolation } = flags;
+  const guards = { maxPartitions, maxFilesRemoved, maxRowsRemoved };
+  return { txn, onReplay, signal, isolation, ...guards, evolve, evolveTo };
 }
 
 function writeOutcome(url: string, verb: VerbName, result: WriteResult): Outcome {

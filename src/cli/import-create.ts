@@ -2,24 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isTableError, TableError } from '../errors.js';
-import { sameType, typeText } from '../schema/type-text.js';
 import type { StructType } from '../schema/types.js';
 import { createTable, openTable, type Table } from '../table.js';
-import type { Verb } from '../write/verb.js';
-import { type ExecuteOptions, executeWrite, type Outcome, planWrite } from './execute-write.js';
+import { executeWrite, type Outcome, planWrite } from './execute-write.js';
 import type { ImportFlags } from './import.js';
-import type { Prepared, Rows } from './import-rows.js';
+import { type Import, writeInto } from './import-existing.js';
+import { commonSchema } from './import-rows.js';
 import type { Session } from './session.js';
 import { NO_ROWS } from './write-result.js';
 
 /** An import into a table that is not there. */
-export interface Creation {
+export interface Creation extends Import {
   readonly url: string;
-  readonly verb: Verb;
-  readonly prepared: readonly Prepared[];
-  readonly rows: Rows;
-  readonly flags: ImportFlags;
-  readonly execute: ExecuteOptions;
 }
 
 /**
@@ -53,8 +47,7 @@ export async function importNew(session: Session, creation: Creation): Promise<O
     return { ...(await writeTo(await createTable(url, definition), definition.schema)), created: true };
   } catch (error) {
     if (!isTableError(error, 'TABLE_EXISTS') || prepared.some(({ input }) => !input.repeatable)) throw error;
-    const table = await openTable(url, { runtime });
-    return writeTo(table, (await table.snapshot({ maxStaleness: 60_000 })).schema);
+    return writeInto(session, await openTable(url, { runtime }), creation);
   }
 }
 
@@ -96,31 +89,4 @@ async function createdOutcome(table: Table, { mode }: ImportFlags): Promise<Outc
     removed: { files: 0, rows: 0, bytes: 0 },
     rows: { ...NO_ROWS, inserted: rows },
   };
-}
-
-/** The columns of all inputs; those of one name must have one type. Columns that some input lacks are nullable. */
-function commonSchema(prepared: readonly Prepared[]): StructType {
-  const [first, ...others] = prepared;
-  const fields = [...first!.derived.schema.fields];
-  for (const { input, derived } of others) {
-    for (const field of derived.schema.fields) {
-      const at = fields.findIndex(({ name }) => name.toLowerCase() === field.name.toLowerCase());
-      const known = fields[at];
-      if (known === undefined) fields.push({ ...field, nullable: true });
-      else if (!sameType(known.dataType, field.dataType))
-        throw new TableError(
-          'INVALID_INPUT',
-          `${input.name}: column '${field.name}' is ${typeText(field.dataType)}, but ${typeText(known.dataType)} in ${first!.input.name}. Create the table with --schema first.`,
-          { file: input.name, column: field.name },
-        );
-      else if (field.nullable && !known.nullable) fields[at] = { ...known, nullable: true };
-    }
-    for (const [i, field] of fields.entries()) {
-      const isMissing = !derived.schema.fields.some(
-        ({ name }) => name.toLowerCase() === field.name.toLowerCase(),
-      );
-      if (isMissing && !field.nullable) fields[i] = { ...field, nullable: true };
-    }
-  }
-  return { type: 'struct', fields };
 }

@@ -1,9 +1,10 @@
 import { isTableError, TableError } from '../errors.js';
 import { openTable, type Table } from '../table.js';
 import { UsageError } from './errors.js';
-import { executeWrite, type Outcome, printOutcome } from './execute-write.js';
+import { type Outcome, printOutcome } from './execute-write.js';
 import type { ImportFlags } from './import.js';
 import { importNew } from './import-create.js';
+import { writeInto } from './import-existing.js';
 import { verbOf } from './import-mode.js';
 import { batchesOf, type Prepared, prepare, type Rows } from './import-rows.js';
 import { parseDerivation } from './input/derive.js';
@@ -52,14 +53,17 @@ export async function importFiles(
     const progress = await startProgress(session, total);
     let outcome: Outcome;
     try {
-      const target = existing && (await existing.snapshot({ maxStaleness: 60_000 })).schema;
+      const isReplaced = flags.evolve?.includes('overwrite') ?? false;
+      const target =
+        existing && !isReplaced ? (await existing.snapshot({ maxStaleness: 60_000 })).schema : undefined;
       const prepared: Prepared[] = [];
       for (const input of inputs) prepared.push(await prepare(session, input, derivations, target, flags));
       const rows: Rows = (schema) => batchesOf(session, prepared, schema, progress.read);
       const execute = { onReplay: flags.onReplay, beforeQuestion: progress.stop };
+      const given = { verb, prepared, rows, flags, execute };
       outcome = existing
-        ? await executeWrite(session, runtime.table(existing.url), rows(target), verb, flags, execute)
-        : await importNew(session, { url, verb, prepared, rows, flags, execute });
+        ? await writeInto(session, existing, given)
+        : await importNew(session, { url, ...given });
     } finally {
       progress.stop();
     }

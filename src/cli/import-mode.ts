@@ -1,4 +1,4 @@
-import type { Verb } from '../write/verb.js';
+import type { Evolve, Verb } from '../write/verb.js';
 import type { WriteFlags } from './write-options.js';
 
 export const IMPORT_MODES = [
@@ -20,6 +20,7 @@ export interface ModeFlags extends WriteFlags {
   readonly dedupeBy?: readonly string[];
   readonly dedupeOrder?: 'first' | 'last';
   readonly onReplay?: 'skip' | 'compare';
+  readonly evolve?: readonly Evolve[];
 }
 
 /** What is wrong with a combination of options, in words; undefined where nothing is. */
@@ -29,6 +30,7 @@ export function modeFault(flags: ModeFlags): string | undefined {
     given !== undefined && !modes.includes(mode)
       ? `${option} goes with --mode ${modes.join(' or ')}, not with ${mode}`
       : undefined;
+  const isReplaced = flags.evolve?.includes('overwrite') ?? false;
   const lacksKey = on === undefined && (mode === 'replace-using' || mode === 'merge');
   return (
     only(flags.where, '--where', ['overwrite']) ??
@@ -38,6 +40,9 @@ export function modeFault(flags: ModeFlags): string | undefined {
     only(flags.dedupeBy, '--dedupe-by', ['merge']) ??
     (lacksKey ? `--mode ${mode} needs --on: the key columns, separated by commas` : undefined) ??
     (flags.dedupeOrder && !flags.dedupeBy ? '--dedupe-order needs --dedupe-by' : undefined) ??
+    (isReplaced && (!flags.all || flags.evolve!.length > 1)
+      ? '--evolve overwrite goes with --mode overwrite --all alone'
+      : undefined) ??
     (flags.onReplay && !token ? '--on-replay needs --token' : undefined)
   );
 }

@@ -1,7 +1,9 @@
 import type { RecordBatch } from 'apache-arrow';
 import { isTableError, TableError } from '../errors.js';
 import { conformBatch } from '../schema/conform.js';
-import type { StructType } from '../schema/types.js';
+import { findField } from '../schema/mapping.js';
+import { sameType, typeText } from '../schema/type-text.js';
+import type { StructField, StructType } from '../schema/types.js';
 import type { ImportFlags } from './import.js';
 import { type BoundDerivations, bindDerivations, type Derivation, derive } from './input/derive.js';
 import { withoutNaive } from './input/naive.js';
@@ -27,15 +29,31 @@ export async function prepare(
   target: StructType | undefined,
   flags: ImportFlags,
 ): Promise<Prepared> {
+  const adds = flags.evolve?.includes('add-columns') ?? false;
   if (target !== undefined && !input.describesItself) {
     // Text is read as the table's own types; what is derived is not in it.
     const names = new Set(derivations.map(({ name }) => name.toLowerCase()));
     const fields = target.fields.filter(({ name }) => !names.has(name.toLowerCase()));
-    const own: StructType = { type: 'struct', fields };
+    const own: StructType = {
+      type: 'struct',
+      fields: [...fields, ...(adds ? await newFields(session, input, target, flags) : [])],
+    };
     return { input, own, derived: bindDerivations(derivations, own) };
   }
-  const own = withoutNaive(await input.schema(session.signal), target, flags.ntzAs, input.name);
+  const own = withoutNaive(await input.schema(session.signal), target, flags.ntzAs, input.name, adds);
   return { input, own, derived: bindDerivations(derivations, own) };
+}
+
+/** The columns of a text that the table lacks, with the types that their values tell. */
+async function newFields(
+  session: Session,
+  input: Input,
+  target: StructType,
+  { ntzAs }: ImportFlags,
+): Promise<readonly StructField[]> {
+  const { fields } = await input.schema(session.signal);
+  const lacking = fields.filter(({ name }) => !findField(target, name));
+  return withoutNaive({ type: 'struct', fields: lacking }, undefined, ntzAs, input.name).fields;
 }
 
 /** The batches of all inputs with derived columns, told apart by file where one does not fit. */
@@ -65,4 +83,31 @@ export async function* batchesOf(
 function inFile(error: unknown, file: string): unknown {
   if (!isTableError(error, 'INVALID_ROW', 'UNKNOWN_COLUMN') || error.context.file !== undefined) return error;
   return new TableError(error.code, `${file}: ${error.message}`, { ...error.context, file }, error);
+}
+
+/** The columns of all inputs; those of one name must have one type. Columns that some input lacks are nullable. Throws `INVALID_INPUT`. */
+export function commonSchema(prepared: readonly Prepared[]): StructType {
+  const [first, ...others] = prepared;
+  const fields = [...first!.derived.schema.fields];
+  for (const { input, derived } of others) {
+    for (const field of derived.schema.fields) {
+      const at = fields.findIndex(({ name }) => name.toLowerCase() === field.name.toLowerCase());
+      const known = fields[at];
+      if (known === undefined) fields.push({ ...field, nullable: true });
+      else if (!sameType(known.dataType, field.dataType))
+        throw new TableError(
+          'INVALID_INPUT',
+          `${input.name}: column '${field.name}' is ${typeText(field.dataType)}, but ${typeText(known.dataType)} in ${first!.input.name}. Create the table with --schema first.`,
+          { file: input.name, column: field.name },
+        );
+      else if (field.nullable && !known.nullable) fields[at] = { ...known, nullable: true };
+    }
+    for (const [i, field] of fields.entries()) {
+      const isMissing = !derived.schema.fields.some(
+        ({ name }) => name.toLowerCase() === field.name.toLowerCase(),
+      );
+      if (isMissing && !field.nullable) fields[i] = { ...field, nullable: true };
+    }
+  }
+  return { type: 'struct', fields };
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import type { Evolve } from '../write/verb.js';
 import { IMPORT_MODES, type ModeFlags, modeFault } from './import-mode.js';
 import { INPUT_FORMATS, type InputFormat } from './input/format.js';
 import { keyValue, nameList, repeated, withOutput, withStore } from './options.js';
@@ -51,6 +52,11 @@ export const registerImport: Register = (program, cli) => {
         'the row with the greatest (last, the default) or least values',
       ).choices(['first', 'last']),
     )
+    .option(
+      '--evolve <ways>',
+      'what the rows may do to the schema: add-columns, widen or both; with --all overwrite, then the columns are those of the input',
+      evolveArgument,
+    )
     .option('--create', "create the table where there is none, with the input's columns")
     .option('--partition-by <columns>', 'with --create: partition columns, separated by commas', nameList)
     .option('--property <key=value>', 'with --create: a table property; may be repeated', keyValue)
@@ -85,6 +91,9 @@ the key columns. merge replaces rows whose key is there and adds the others; NUL
 unless --dedupe-by chooses. With --create, the table is created by the first rows in one commit; with --token, --max-partitions or
 one of these three modes it comes first, empty.
 
+Without --evolve a column that the table lacks is refused. add-columns takes it, in the commit of its rows: with the type that the
+file tells, of text the one that its values tell. widen takes wider types of Parquet and Arrow where delta.enableTypeWidening is true.
+
 Where rows would be removed, overwrite and replace-using ask on a terminal and need --yes elsewhere. overwrite-partitions does not:
 running a partition again is what it is for, the rows name what they replace, and --max-partitions bounds it.
 --dry-run reads the input and stages its files where no reader sees them, prints the plan, and deletes them again.
@@ -110,6 +119,15 @@ Examples:
     );
   });
 };
+
+function evolveArgument(text: string): Evolve[] {
+  const ways = nameList(text);
+  const wrong = ways.find((way) => !EVOLVE.includes(way as Evolve));
+  if (wrong === undefined) return ways as Evolve[];
+  throw new InvalidArgumentError(`It must be of ${EVOLVE.join(', ')}.`);
+}
+
+const EVOLVE: readonly Evolve[] = ['add-columns', 'widen', 'overwrite'];
 
 function delimiterArgument(text: string): string {
   const delimiter = text === '\\t' ? '\t' : text;

@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Isolation } from '../write/isolation.js';
 import type { Guards, Token } from '../write/plan.js';
 import { type OutputFlags, type StoreFlags, wholeNumber } from './options.js';
 
 /** Options of every command that writes rows, as commander parses them. */
 export interface WriteFlags extends StoreFlags, OutputFlags, Guards {
   readonly token?: Token;
+  readonly isolation?: Isolation;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -26,6 +28,11 @@ export function withWrite(command: Command, options: { readonly removes?: boolea
   add('--max-partitions <n>', 'refuse to touch more partitions', wholeNumber);
   add('--max-files-removed <n>', 'refuse to remove more files', wholeNumber);
   add('--max-rows-removed <n>', 'refuse to remove more rows', wholeNumber);
+  const levels = new Option(
+    '--isolation <level>',
+    "what a write that reads is equal to: running alone in its place (serializable), or leaving what others only appended meanwhile (default: the table's delta.isolationLevel, else serializable)",
+  );
+  command.addOption(levels.choices(['serializable', 'write-serializable']).helpGroup(group));
   return command;
 }
 

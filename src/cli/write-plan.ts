@@ -1,7 +1,9 @@
+import { printDdl } from '../schema/ddl.js';
 import { columnMappingMode, physicalName } from '../schema/mapping.js';
 import type { State } from '../snapshot/state.js';
 import type { WritePlan } from '../write/plan.js';
 import type { VerbName } from '../write/verb.js';
+import { given } from './options.js';
 import { counted, countText, durationText } from './render/bytes.js';
 import { oneLine, pairLines } from './render/table.js';
 import type { Paint } from './terminal.js';
@@ -30,6 +32,8 @@ export interface PlanDocument extends Pick<WritePlan, 'added' | 'removed' | 'rew
   readonly rows: RowsDone;
   /** By logical column name, values as the log spells them. */
   readonly partitions: readonly PartitionValues[];
+  /** The columns as DDL, where the write would change them. */
+  readonly schema?: string;
   /** Of a skipped write: what the table has recorded. */
   readonly recorded?: Recorded;
   /** Milliseconds. */
@@ -52,7 +56,7 @@ export function planDocument(
   state: State,
   recordsToken: boolean,
 ): Omit<PlanDocument, 'ms'> {
-  const { version, added, removed, rewritten, rows, removedPaths } = plan;
+  const { version, added, removed, rewritten, rows, removedPaths, schema } = plan;
   const isEmpty = added.files === 0 && removedPaths.length === 0 && !recordsToken;
   const mode = columnMappingMode(state.metadata, state.protocol);
   const columns = state.schema.fields.filter(({ name }) => state.metadata.partitionColumns.includes(name));
@@ -71,6 +75,7 @@ export function planDocument(
     rows,
     removedPaths,
     partitions: plan.partitions.map(logical),
+    ...given('schema', schema && printDdl(schema)),
   };
 }
 
@@ -94,6 +99,7 @@ export function planLines(plan: PlanDocument, paint: Paint): string[] {
       ['files added', some(added)],
       ['files removed', some(removed)],
       [isVectors(plan) ? 'rows marked in' : 'of these rewritten', some(rewritten)],
+      ['columns', plan.schema],
       ['partitions', partitions.length === 0 ? undefined : partitionsText(partitions)],
       ['took', durationText(plan.ms)],
     ],

@@ -62,14 +62,14 @@ export async function stageOverwriteAll(
 ): Promise<Work> {
   const files = await stageBatches(table, rules, batches, { signal });
   return new BlindWork(table, 'overwrite', files, (newest, staged) =>
-    planOverwriteAll(newest, staged, actions, table.ctx.clock.now()),
+    planOverwriteAll(newest, staged, { rules, actions }, table.ctx.clock.now()),
   );
 }
 
 async function planOverwriteAll(
   state: State,
   files: readonly StagedFile[],
-  before: readonly Action[],
+  { rules, actions: before }: ReturnType<typeof replacedTable>,
   deletionTimestamp: number,
 ): Promise<PlannedWrite> {
   const ids = Array.from(state.files.ids());
@@ -79,6 +79,7 @@ async function planOverwriteAll(
   const plan = {
     ...plainPlan(state, files, liveAmount(state, ids), paths),
     partitions: distinctPartitions([...files, ...adds]),
+    ...(before.length > 0 ? { schema: rules.schema } : {}),
   };
   const removes = adds.map((add) => removeAction(add, deletionTimestamp));
   const parameters = { mode: 'Overwrite', partitionBy: JSON.stringify(state.metadata.partitionColumns) };

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -483,5 +483,66 @@ describe('mistakes', () => {
     const ran = await tablectl(['delete', url, '--where', 'prise > 1', '--yes']);
     expect(ran).toMatchObject({ code: 1 });
     expect(ran.stderr).toMatch(/prise.*price/s);
+  });
+});
+
+describe('an import that evolves the schema', () => {
+  const ddl = async (url: string) => (await done('schema', url, '--ddl')).stdout;
+
+  test('--evolve add-columns takes columns of text with the types that their values tell', async () => {
+    const url = await tenDays();
+    const rows = ndjson('wide.ndjson', { id: 11, day: '2024-01-05', shop: 3, at: '2024-01-05T10:00:00Z' });
+    const csv = at('wide.csv');
+    writeFileSync(csv, 'id,day,note\n12,2024-01-06,hot\n');
+    const strict = await tablectl(['import', url, rows, '--json']);
+    expect(JSON.parse(strict.stdout)).toMatchObject({ error: { code: 'UNKNOWN_COLUMN' } });
+    const args = ['import', url, rows, csv, '--evolve', 'add-columns', '--derive', 'half = price / 2'];
+    const plan = await document('plan', ...args, '--dry-run');
+    const wanted = 'id bigint, price bigint, day date, shop bigint, at timestamp, half double, note string';
+    expect(plan).toMatchObject({ status: 'planned', schema: wanted });
+    expect(await versionOf(url)).toBe(0);
+    expect(await document('write', ...args)).toMatchObject({ version: 1, rows: { inserted: 2 } });
+    expect(await ddl(url)).toContain('note');
+    expect(await rowsOf(url, '--where', 'id > 10', '--columns', 'id,shop,note')).toEqual([
+      '{"id":"11","shop":"3","note":null}',
+      '{"id":"12","shop":null,"note":"hot"}',
+    ]);
+  });
+
+  test('--evolve overwrite makes the columns those of the input', async () => {
+    const url = await tenDays();
+    const rows = ndjson('other.ndjson', { day: '2024-01-05', total: 1.5 });
+    const args = ['import', url, rows, '--mode', 'overwrite', '--all', '--evolve', 'overwrite'];
+    expect(await document('plan', ...args, '--dry-run')).toMatchObject({
+      schema: 'day date, total double',
+    });
+    expect(await document('write', ...args, '--yes')).toMatchObject({ removed: { files: 10 } });
+    expect(await rowsOf(url)).toEqual(['{"day":"2024-01-05","total":1.5}']);
+    for (const wrong of [
+      ['--mode', 'merge', '--on', 'day'],
+      ['--mode', 'overwrite', '--where', 'total > 1'],
+      [],
+    ])
+      expect((await tablectl(['import', url, rows, ...wrong, '--evolve', 'overwrite'])).code).toBe(2);
+    expect((await tablectl(['import', url, rows, '--evolve', 'grow'])).code).toBe(2);
+  });
+
+  test('--evolve widen takes wider types of files that tell theirs', async () => {
+    const url = at('widened');
+    await done('create', url, '--schema', 'id int, n int', '--property', 'delta.enableTypeWidening=true');
+    const wide = at('wide-source');
+    await done('import', wide, ndjson('big.ndjson', { id: 1, n: 5_000_000_000 }), '--create');
+    await done('export', wide, '-o', at('wide.parquet'));
+    expect((await tablectl(['import', url, at('wide.parquet')])).code).toBe(1);
+    await done('import', url, at('wide.parquet'), '--evolve', 'add-columns,widen');
+    expect(await rowsOf(url)).toEqual(['{"id":"1","n":"5000000000"}']);
+  });
+
+  test('takes an isolation level', async () => {
+    const url = await tenDays();
+    await done('delete', url, '--where', 'id = 3', '--yes', '--isolation', 'write-serializable');
+    const commit = readFileSync(join(url, '_delta_log', '00000000000000000001.json'), 'utf8');
+    expect(commit).toContain('"isolationLevel":"WriteSerializable"');
+    expect((await tablectl(['delete', url, '--where', 'id = 3', '--isolation', 'none'])).code).toBe(2);
   });
 });

@@ -5,23 +5,26 @@ import type { NtzAs } from './source.js';
 
 /**
  * The schema in which an input is taken: zone-less timestamps become instants with `--ntz-as utc`, and stay with `keep`. Where the choice matters and
- * nobody made it, throws `INVALID_INPUT` and says what it does to the table. `target` is the schema of the table, where there is one.
+ * nobody made it, throws `INVALID_INPUT` and says what it does to the table. `target` is the schema of the table, where there is one; `adds` says that it gets the
+ * columns which it lacks.
  */
 export function withoutNaive(
   schema: StructType,
   target: StructType | undefined,
   ntzAs: NtzAs,
   file: string,
+  adds = false,
 ): StructType {
   const fields = schema.fields.map((field) => {
     if (!someType(field.dataType, isNaive)) return field;
     const column = target?.fields.find(({ name }) => name.toLowerCase() === field.name.toLowerCase());
     if (column !== undefined && someType(column.dataType, isNaive)) return field;
+    const isNew = target === undefined || (adds && column === undefined);
     // A column that the table has not is refused when it is written, and dates are not instants.
-    if (target !== undefined && (column === undefined || !someType(column.dataType, isInstant))) return field;
+    if (!isNew && (column === undefined || !someType(column.dataType, isInstant))) return field;
     if (ntzAs === 'utc') return { ...field, dataType: asInstant(field.dataType) };
-    if (ntzAs === 'keep' && target === undefined) return field;
-    throw ask(field.name, target !== undefined, file);
+    if (ntzAs === 'keep' && isNew) return field;
+    throw ask(field.name, !isNew, file);
   });
   return { type: 'struct', fields };
 }
