@@ -61,7 +61,8 @@ export async function readBody(
   throw Object.assign(new Error(message), { code: 'ERR_STREAM_PREMATURE_CLOSE' });
 }
 
-async function collectBytes(body: unknown): Promise<Uint8Array> {
+/** Reads a body to its end, whatever its length. */
+export async function collectBytes(body: unknown): Promise<Uint8Array> {
   if (body === undefined || body === null) return new Uint8Array();
   if (body instanceof Uint8Array) return body;
   const chunks: Uint8Array[] = [];
@@ -69,7 +70,8 @@ async function collectBytes(body: unknown): Promise<Uint8Array> {
   return chunks.length === 1 && chunks[0] ? chunks[0] : new Uint8Array(Buffer.concat(chunks));
 }
 
-function isErrorDocument(body: Uint8Array): boolean {
+/** True for the document that an answer of success has where the operation failed all the same. */
+export function isErrorDocument(body: Uint8Array): boolean {
   if (body.length === 0) return false;
   const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, 512)).toString('utf8');
   return /^\s*(<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(head);

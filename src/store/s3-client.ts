@@ -1,4 +1,5 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { Route } from './s3-direct.js';
 import type { S3Credentials, S3Settings } from './s3-options.js';
 import { Slots } from './slots.js';
 
@@ -15,6 +16,8 @@ export interface S3Connection {
   readonly region: string;
   /** One for each socket. */
   readonly slots: Slots;
+  /** By bucket, once a request of it has shown where requests go. */
+  readonly routes: Map<string, Route>;
   /** Set once the server has answered anything: until then a wrong address is likelier than a passing fault. */
   reached: boolean;
   /** Asks the credentials' source again; calls at the same time share one answer. */
@@ -107,6 +110,7 @@ async function makeConnection(settings: S3Settings): Promise<S3Connection> {
     custom,
     region,
     slots: new Slots(settings.maxSockets),
+    routes: new Map(),
     reached: false,
     refreshCredentials() {
       refreshing ??= client.config

@@ -3,8 +3,9 @@ import type { Context } from '../runtime/context.js';
 import { mayHaveLanded } from './classify.js';
 import { assertKey, assertNotAborted, assertRange } from './keys.js';
 import { type ConditionalWrites, probe } from './probe.js';
-import { buffered, readBody } from './s3-body.js';
+import { buffered } from './s3-body.js';
 import { connectS3 } from './s3-client.js';
+import { getObject, putObject } from './s3-direct.js';
 import { listObjects } from './s3-list.js';
 import { type MultipartTarget, uploadParts } from './s3-multipart.js';
 import { type S3Options, s3Settings } from './s3-options.js';
@@ -53,11 +54,7 @@ export class S3Store implements Store {
   }
 
   get(key: string, options?: RequestOptions): Promise<Uint8Array> {
-    return this.#send(key, options, 'get', async ({ connection, http, tally }) => {
-      const { client, sdk } = connection;
-      const answer = await client.send(new sdk.GetObjectCommand(this.#object(key)), http);
-      return readBody(answer.Body, answer.ContentLength, tally);
-    });
+    return this.#send(key, options, 'get', async (call) => (await getObject(call, this.#object(key))).bytes);
   }
 
   async getRange(key: string, start: number, end: number, options?: RequestOptions): Promise<Uint8Array> {
@@ -282,14 +279,9 @@ export class S3Store implements Store {
       operation: 'getRange',
       key,
       ...(options?.signal && { signal: options.signal }),
-      run: async ({ connection, http, tally }) => {
-        const { client, sdk } = connection;
-        const answer = await client.send(
-          new sdk.GetObjectCommand({ ...this.#object(key), Range: range }),
-          http,
-        );
-        const bytes = await readBody(answer.Body, answer.ContentLength, tally);
-        const total = /\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1];
+      run: async (call) => {
+        const { bytes, contentRange } = await getObject(call, { ...this.#object(key), Range: range });
+        const total = /\/(\d+)$/.exec(contentRange ?? '')?.[1];
         // Without a content range the server took no notice of the range and sent the whole object.
         return {
           bytes,
@@ -323,17 +315,14 @@ export class S3Store implements Store {
       key,
       sent: bytes.length,
       ...(options?.signal && { signal: options.signal }),
-      run: async ({ connection, http, tally }) => {
-        const { client, sdk } = connection;
-        const command = new sdk.PutObjectCommand({
+      run: (call) =>
+        putObject(call, {
           ...this.#object(key),
           ...this.#putOptions(),
           ...(operation === 'putIfAbsent' && { IfNoneMatch: '*' }),
           Body: bytes,
           ContentLength: bytes.length,
-        });
-        await client.send(buffered(command, tally), http);
-      },
+        }),
     };
   }
 
