@@ -30,10 +30,14 @@ const checked = new WeakMap<object, Map<string, number>>();
 const CHECKED_FOR_MS = 60_000;
 
 /**
- * Makes sure that the pipeline's calendar beside the log is the one defined, writing it where there is none. Throws `CALENDAR_CHANGED` where it is another, and
+ * Makes sure that the pipeline's calendar beside the log is the one defined, writing it where there is none unless told not to. Throws `CALENDAR_CHANGED` where it is another, and
  * `SCOPE_OVERLAP` where another pipeline of the table, one of the two replacing, is not provably about other rows.
  */
-export async function checkCalendar(job: Job, state: State): Promise<void> {
+export async function checkCalendar(
+  job: Job,
+  state: State,
+  { write = true }: { readonly write?: boolean } = {},
+): Promise<void> {
   const wanted = calendarOf(job, state);
   const text = JSON.stringify(wanted);
   const { store, ctx } = job.table;
@@ -44,6 +48,7 @@ export async function checkCalendar(job: Job, state: State): Promise<void> {
   const own = known.get(wanted.pipeline);
   if (own) assertSame(job, own.file, wanted);
   for (const [name, { file }] of known) if (name !== wanted.pipeline) assertApart(job, state, wanted, file);
+  if (!own && !write) return;
   if (!own) {
     const first = await putCalendar(store, 1, wanted);
     if (first) assertSame(job, first, wanted);

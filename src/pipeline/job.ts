@@ -24,12 +24,37 @@ export async function stateOf(job: Job): Promise<State> {
   return job.table.latest.get();
 }
 
+/** The same; undefined where the first run is going to create the table. */
+export async function stateIfAny(job: Job): Promise<State | undefined> {
+  try {
+    return await stateOf(job);
+  } catch (error) {
+    if (!job.definition.create || !isTableError(error, 'NOT_A_TABLE')) throw error;
+    return undefined;
+  }
+}
+
 /**
  * The newest state, ready to be run on: the table is created where the definition says how, the column fits the calendar, and the calendar beside the log is
  * this pipeline's (written by whoever comes first). Throws `NOT_A_TABLE`, `CALENDAR_CHANGED`, `SCOPE_OVERLAP`, `INVALID_INPUT`.
  */
 export async function prepareJob(job: Job): Promise<State> {
-  const state = await stateOrCreate(job);
+  const state = (await stateIfAny(job)) ?? (await createFor(job));
+  assertFits(job, state);
+  await checkCalendar(job, state);
+  return state;
+}
+
+/** The same checks for what only looks: nothing is created or written. Undefined where the first run is going to create the table. */
+export async function checkedState(job: Job): Promise<State | undefined> {
+  const state = await stateIfAny(job);
+  if (!state) return undefined;
+  assertFits(job, state);
+  await checkCalendar(job, state, { write: false });
+  return state;
+}
+
+function assertFits(job: Job, state: State): void {
   bindTarget(job.definition, state);
   const { allowForgetting, url } = job.definition;
   const { setTransactionRetentionMs } = tableProperties(state.metadata.configuration);
@@ -40,9 +65,7 @@ export async function prepareJob(job: Job): Promise<State> {
       { url },
     );
   }
-  await checkCalendar(job, state);
   warnOfMany(job);
-  return state;
 }
 
 const warned = new WeakSet<Definition>();
@@ -62,15 +85,9 @@ function warnOfMany({ definition, table }: Job): void {
   });
 }
 
-async function stateOrCreate(job: Job): Promise<State> {
-  const { table, definition } = job;
+async function createFor({ table, definition }: Job): Promise<State> {
   try {
-    return await table.latest.get();
-  } catch (error) {
-    if (!definition.create || !isTableError(error, 'NOT_A_TABLE')) throw error;
-  }
-  try {
-    await create(table, definition.create);
+    await create(table, definition.create!);
   } catch (error) {
     // Another worker was first; whether its table fits is seen by the rows.
     if (!isTableError(error, 'TABLE_EXISTS')) throw error;

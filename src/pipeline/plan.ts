@@ -4,7 +4,7 @@ import type { InstantLike } from '../interval/calendar.js';
 import { millisecondsOf } from '../interval/calendar.js';
 import type { Interval } from '../interval/interval.js';
 import { type CoverageEntry, coverage, type IntervalState } from './coverage.js';
-import { type Job, prepareJob } from './job.js';
+import { checkedState, type Job } from './job.js';
 
 /** Which intervals a backfill runs. Airflow's words are taken too: `none` and `failed` are `missing`, `completed` is `all`. */
 export type Reprocess = 'missing' | 'stale' | 'all' | 'none' | 'failed' | 'completed';
@@ -25,7 +25,7 @@ export interface PlanItem {
 export interface RunPlan {
   readonly pipeline: string;
   readonly url: string;
-  /** The version that was looked at. */
+  /** The version that was looked at; -1 where the table is yet to be created. */
   readonly version: number;
   readonly items: readonly PlanItem[];
   /** Intervals of the range that are left alone, by their state. */
@@ -64,11 +64,11 @@ export interface CatchUpRange {
   readonly signal?: AbortSignal;
 }
 
-/** Decides what a backfill runs. Commits nothing. Throws `INVALID_INPUT` for a range that is none, and what `prepareJob` throws. */
+/** Decides what a backfill runs. Writes nothing. Throws `INVALID_INPUT` for a range that is none, and what `checkedState` throws. */
 export async function planBackfill(job: Job, range: BackfillRange = {}): Promise<RunPlan> {
   const { calendar } = job.definition;
   const reprocess = reprocessOf(range.reprocess ?? 'missing');
-  await prepareJob(job);
+  await checkedState(job);
   const now = job.table.ctx.clock.now();
   const found = await coverage(job, {
     ...(range.from === undefined ? {} : { fromMs: calendar.bound(boundOf(job, range.from)) }),
@@ -87,11 +87,11 @@ export async function planBackfill(job: Job, range: BackfillRange = {}): Promise
   return planOf(job, found, isWanted, range);
 }
 
-/** Decides what a catch-up runs: what is missing, and the last intervals again where the pipeline looks back. Commits nothing. Errors as `planBackfill`. */
+/** Decides what a catch-up runs: what is missing, and the last intervals again where the pipeline looks back. Writes nothing. Errors as `planBackfill`. */
 export async function planCatchUp(job: Job, range: CatchUpRange = {}): Promise<RunPlan> {
   const { definition } = job;
   const { calendar, cadence, startMs } = definition;
-  await prepareJob(job);
+  await checkedState(job);
   const now = job.table.ctx.clock.now();
   const asked = Math.min(now, range.until === undefined ? now : boundOf(job, range.until));
   const due = cadence ? (cadence.lastDue(asked) ?? startMs) : asked;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +66,26 @@ const events = (command: string, ...args: string[]): string[] => [
 ];
 
 describe('a pipeline file', () => {
+  test('is looked at before its first run without anything being created', async () => {
+    const range = ['--from', '2024-03-28', '--to', '2024-04-04'];
+    const plan = await document('backfill', ...events('backfill', ...range, '--dry-run'));
+    expect(plan.plan).toMatchObject({ version: -1, left: {} });
+    expect(plan.plan.items).toHaveLength(7);
+    const found = await document('coverage', ...events('coverage', ...range));
+    expect(found).toMatchObject({ version: -1, counts: { missing: 7, done: 0 } });
+    const { stdout } = await done(0, ...events('coverage', ...range));
+    expect(stdout).toContain(`events in file://${table}, which the first run creates, Europe/Berlin\n`);
+    expect(await document('runs', ...events('runs'))).toMatchObject({ runs: [] });
+    expect((await done(0, ...events('gaps', ...range))).stdout).toBe(
+      '2024-03-27T23:00:00Z/2024-04-03T22:00:00Z\n',
+    );
+    expect((await done(5, ...events('verify', '--interval', '2024-03-28'))).stdout).toContain('not-run');
+    expect((await done(1, ...events('undo', '--interval', '2024-03-28'))).stderr).toContain(
+      'nothing to undo',
+    );
+    expect(existsSync(table)).toBe(false);
+  });
+
   test('runs one interval, by its label or its instants', async () => {
     const first = await document('run', ...events('run', '--interval', '2024-03-31'));
     expect(first).toMatchObject({ status: 'committed', attempt: 1, rows: 2, version: 1 });
@@ -100,7 +120,10 @@ describe('a pipeline file', () => {
 
   test.each([
     ['export const x: = 1;', /could not be loaded: ParseError: Unexpected token .*file\.ts:1:\d+$/m],
-    ["import 'no-such-package';", /could not be loaded: Cannot find module 'no-such-package' \(at .*file\.ts:1:\d+\)$/m],
+    [
+      "import 'no-such-package';",
+      /could not be loaded: Cannot find module 'no-such-package' \(at .*file\.ts:1:\d+\)$/m,
+    ],
     ["throw new Error('no token');", /could not be loaded: no token \(at .*file\.ts:1:\d+\)$/m],
     ['export const x = 1;', /has no pipelines\. Export what definePipeline gives/],
     [
@@ -152,8 +175,11 @@ export default failing;
     const part = await done(3, ...events('backfill', ...range, '--retries', '0', '--max-active', '3'));
     expect(part.stdout).toContain('5 committed, 1 failed');
     expect(part.stderr).toContain('no source for 2024-04-02');
+    expect(part.stderr).toMatch(
+      /2024-03-28 to 2024-03-30 .* 3 {2}missing {8}1 {17}0\n2024-04-01 to 2024-04-03 /,
+    );
     expect(part.stderr).toContain(
-      `tablectl backfill ${file} --from 2024-03-28 --to 2024-04-04 --pipeline events`,
+      `what is left is run by: tablectl backfill ${file} --from 2024-03-28 --to 2024-04-04 --max-active 3 --retries 0 --pipeline events\n`,
     );
     const failed = await document('runs', ...events('runs'));
     expect(failed.runs.at(-1)).toMatchObject({ status: 'failed', label: '2024-04-02' });
@@ -164,6 +190,38 @@ export default failing;
     ]);
     expect(report.counts).toMatchObject({ committed: 1, failed: 0 });
     expect((await document('backfill', ...events('backfill', ...range))).plan.items).toEqual([]);
+    const until = await done(0, ...events('catchup', '--until', '2024-04-03T15:00', '--dry-run'));
+    expect(until.stdout).toContain('plan: 0 intervals');
+    expect(until.stderr).toContain('2024-04-03T13:00:00Z (2024-04-03T15:00+02:00 in Europe/Berlin)');
+  });
+
+  test('names what is left of a backfill of everything', async () => {
+    const all = ['--from', '2024-03-28', '--to', '2024-04-04', '--reprocess', 'all', '--retries', '0'];
+    for (const label of ['2024-03-29', '2024-03-30', '2024-04-03'])
+      writeFileSync(join(folder, `fail-${label}`), '');
+    const { stderr } = await done(3, ...events('backfill', ...all));
+    const spans = ['2024-03-28T23:00:00Z/2024-03-30T23:00:00Z', '2024-04-02T22:00:00Z/2024-04-03T22:00:00Z'];
+    const left = spans.map((span) => `--interval ${span}`).join(' ');
+    expect(stderr).toContain(
+      `run by: tablectl backfill ${file} --reprocess all --retries 0 --pipeline events ${left}\n`,
+    );
+    for (const label of ['2024-03-29', '2024-03-30', '2024-04-03']) rmSync(join(folder, `fail-${label}`));
+    const args = stderr
+      .slice(stderr.indexOf('tablectl ') + 'tablectl '.length)
+      .trim()
+      .split(' ');
+    expect((await done(0, ...args)).stdout).toMatch(/^3 committed in /);
+  });
+
+  test('shows a bar on a terminal, and then what failed', async () => {
+    writeFileSync(join(folder, 'fail-2024-04-14'), '');
+    const args = events('backfill', '--from', '2024-04-08', '--to', '2024-04-23', '--retries', '0');
+    const { code, stderr } = await tablectl(args, { answers: true });
+    rmSync(join(folder, 'fail-2024-04-14'));
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/\u2588.* 15 of 15 intervals, 28 rows, \d+\.\d a second, /);
+    expect(stderr).toMatch(/2024-04-14 .*failed.*: no source for 2024-04-14/);
+    expect(stderr).not.toContain('committed');
   });
 
   test('tells its coverage, from the file or the table', async () => {
@@ -189,11 +247,11 @@ export default failing;
     await done(0, ...events('run', '--interval', '2024-04-01'));
     const { rows } = await document('blame', 'blame', table, '--where', "value = '2024-04-01!'");
     expect(rows).toMatchObject([
-      { rows: 1, interval: { label: '2024-04-01' }, run: { attempt: 2, codeVersion: 'v1' } },
+      { rows: 1, interval: { label: '2024-04-01' }, run: { attempt: 3, codeVersion: 'v1' } },
     ]);
     expect(await document('run', 'undo', table, '--interval', '2024-04-01')).toMatchObject({
       status: 'committed',
-      attempt: 3,
+      attempt: 4,
     });
     expect((await done(0, 'cat', table)).stdout).not.toContain('2024-04-01!');
     writeFileSync(file, source);

@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Reprocess } from '../../pipeline/plan.js';
 import { repeated } from '../options.js';
 import type { Register } from '../program.js';
@@ -39,46 +39,35 @@ Examples:
   tablectl backfill pipeline.ts --from 2024-01-01 --to 2024-07-01 --max-active 4
   tablectl backfill pipeline.ts --from 2024-01-01 --reprocess all --dry-run`,
     );
-  withPipeline(withExecution(withRange(command))).action((file: string, flags: BackfillFlags) =>
-    cli.run(
-      flags,
-      async (session) => {
-        const [{ loadPipeline }, { execute }, { rangeOf }, { intervalsOf }] = await Promise.all([
-          import('./load.js'),
-          import('./execute.js'),
-          import('./options.js'),
-          import('../../interval/argument.js'),
-        ]);
-        const pipeline = await loadPipeline(session, file, flags);
-        const range = await rangeOf(session, pipeline, flags);
-        const intervals = flags.interval?.flatMap((text) => [...intervalsOf(pipeline.calendar, text)]);
-        if (flags.migrate) await pipeline.migrate();
-        return execute(session, flags, {
-          resume: resumeCommand(file, flags),
-          run: (options) =>
-            pipeline.backfill({
-              ...options,
-              ...range,
-              ...(intervals ? { intervals } : {}),
-              reprocess: flags.reprocess,
-              order: flags.backwards ? 'backwards' : 'forwards',
-              allowOpen: flags.allowOpen,
-            }),
-        });
-      },
-      { stopsItself: true },
-    ),
+  withPipeline(withExecution(withRange(command))).action(
+    (file: string, flags: BackfillFlags, command: Command) =>
+      cli.run(
+        flags,
+        async (session) => {
+          const [{ loadPipeline }, { execute }, { rangeOf }, { intervalsOf }] = await Promise.all([
+            import('./load.js'),
+            import('./execute.js'),
+            import('./options.js'),
+            import('../../interval/argument.js'),
+          ]);
+          const pipeline = await loadPipeline(session, file, flags);
+          const range = await rangeOf(session, pipeline, flags);
+          const intervals = flags.interval?.flatMap((text) => [...intervalsOf(pipeline.calendar, text)]);
+          if (flags.migrate) await pipeline.migrate();
+          return execute(session, flags, {
+            command,
+            run: (options) =>
+              pipeline.backfill({
+                ...options,
+                ...range,
+                ...(intervals ? { intervals } : {}),
+                reprocess: flags.reprocess,
+                order: flags.backwards ? 'backwards' : 'forwards',
+                allowOpen: flags.allowOpen,
+              }),
+          });
+        },
+        { stopsItself: true },
+      ),
   );
 };
-
-/** What is still missing; what was done is not done again. */
-function resumeCommand(file: string, { from, to, tz, pipeline, interval = [] }: BackfillFlags): string {
-  const options = [
-    ['--from', from],
-    ['--to', to],
-    ['--tz', tz],
-    ['--pipeline', pipeline],
-    ...interval.map((text) => ['--interval', text]),
-  ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
-  return ['tablectl backfill', file, ...options].join(' ');
-}

@@ -1,7 +1,7 @@
 import type { Calendar } from '../../interval/calendar.js';
 import type { Coverage, CoverageEntry, IntervalState } from '../../pipeline/coverage.js';
 import type { Paint, Style } from '../terminal.js';
-import { intervalDocument } from './documents.js';
+import { intervalDocument, versionText } from './documents.js';
 
 const CELLS: Readonly<Record<IntervalState, readonly [cell: string, style: Style]>> = {
   done: ['\u25a0', 'green'],
@@ -35,7 +35,7 @@ export function coverageLines(coverage: Coverage, calendar: Calendar, paint: Pai
     .filter((state) => counts[state] > 0)
     .map((state) => `${paint(CELLS[state][1], CELLS[state][0])} ${counts[state]} ${state}`);
   return [
-    `${paint('bold', coverage.pipeline)} in ${coverage.url} at version ${coverage.version}, ${calendar.timeZone}`,
+    `${paint('bold', coverage.pipeline)} in ${versionText(coverage)}, ${calendar.timeZone}`,
     ...[...lines].map(([name, line]) => `${name.padEnd(width)}  ${line.map(cell).join('')}`),
     legend.join('   ') || 'no intervals yet',
   ];

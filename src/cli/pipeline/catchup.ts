@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { wholeNumber } from '../options.js';
 import type { Register } from '../program.js';
 import {
@@ -28,7 +29,7 @@ Examples:
   tablectl catchup pipeline.ts
   tablectl catchup pipeline.ts --max-active 4 --shard 0/2`,
     );
-  withPipeline(withExecution(command)).action((file: string, flags: CatchUpFlags) =>
+  withPipeline(withExecution(command)).action((file: string, flags: CatchUpFlags, command: Command) =>
     cli.run(
       flags,
       async (session) => {
@@ -38,10 +39,10 @@ Examples:
           import('./options.js'),
         ]);
         const pipeline = await loadPipeline(session, file, flags);
-        const { to } = await rangeOf(session, pipeline, { to: flags.until, tz: flags.tz });
+        const { to } = await rangeOf(session, pipeline, { to: flags.until, tz: flags.tz }, { within: true });
         if (flags.migrate) await pipeline.migrate();
         return execute(session, flags, {
-          resume: `tablectl catchup ${file}`,
+          command,
           run: (options) =>
             pipeline.catchUp({
               ...options,

@@ -14,6 +14,11 @@ export function intervalDocument(interval: Interval): IntervalDocument {
   return interval.toJSON();
 }
 
+/** The table and the version of it that was looked at. */
+export function versionText({ url, version }: { readonly url: string; readonly version: number }): string {
+  return version < 0 ? `${url}, which the first run creates` : `${url} at version ${version}`;
+}
+
 /** What `run` and `undo` tell (spec/schema/run.json). */
 export function runDocument(url: string, { interval, removed, ...result }: RunResult) {
   return { url, ...result, digest: result.digest ?? null, interval: intervalDocument(interval), removed };

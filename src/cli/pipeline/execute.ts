@@ -1,23 +1,22 @@
-import type { IntervalOutcome } from '../../pipeline/backfill.js';
+import type { Command } from 'commander';
 import type { Backfilled, Pipeline } from '../../pipeline/pipeline.js';
 import type { RunPlan } from '../../pipeline/plan.js';
 import { EXIT } from '../errors.js';
 import type { OutputFlags } from '../options.js';
-import { counted, durationText } from '../render/bytes.js';
-import { tableLines } from '../render/table.js';
+import { durationText } from '../render/bytes.js';
 import type { Session } from '../session.js';
 import { planDocument, reportDocument } from './documents.js';
 import type { ExecuteFlags } from './options.js';
-
-/** Lines of a plan that are printed before it runs; a dry run prints all. */
-const PLAN_LINES = 40;
+import { planLines } from './plan-lines.js';
+import { type RunProgress, startRunProgress } from './progress.js';
+import { resumeCommand } from './resume.js';
 
 /** What catch-ups and backfills are told alike. */
 type Running = Omit<NonNullable<Parameters<Pipeline['catchUp']>[0]>, 'until' | 'lookback'>;
 
 interface Doing {
-  /** The command that goes on after a stop. */
-  readonly resume: string;
+  /** What was typed, for the one that goes on after a stop. */
+  readonly command: Command;
   readonly run: (options: Running) => Promise<Backfilled>;
 }
 
@@ -28,10 +27,11 @@ interface Doing {
 export async function execute(
   session: Session,
   flags: ExecuteFlags & OutputFlags,
-  { resume, run }: Doing,
+  { command, run }: Doing,
 ): Promise<number> {
-  const startedAt = performance.now();
+  let progress: RunProgress | undefined;
   session.signal.addEventListener('abort', () => {
+    progress?.stop();
     session.talk('stopping: what runs is finished, nothing else is started; interrupt again to end at once');
   });
   const { plan, report } = await run({
@@ -40,11 +40,13 @@ export async function execute(
     shard: flags.shard,
     dryRun: flags.dryRun,
     drain: session.signal,
-    onPlan: (made) => tellPlan(session, made, flags),
-    onOutcome: (outcome, { done, total }) => {
-      session.talk(outcomeLine(session, outcome, done, total, performance.now() - startedAt));
+    onPlan: async (made) => {
+      await tellPlan(session, made, flags);
+      if (!flags.dryRun && made.items.length > 0)
+        progress = await startRunProgress(session, made.items.length);
     },
-  });
+    onOutcome: (outcome, { done }) => progress?.ended(outcome, done),
+  }).finally(() => progress?.stop());
   if (flags.json) {
     const told = report ? reportDocument(report) : null;
     await session.printJson({ plan: planDocument(plan), report: told });
@@ -58,7 +60,7 @@ export async function execute(
     );
     await session.print(`${parts.join(', ') || 'nothing to run'} in ${durationText(report.durationMs)}\n`);
   }
-  if (counts.failed > 0 || stopped) session.talk(`what is left is run by: ${resume}`);
+  if (counts.failed > 0 || stopped) session.talk(`what is left is run by: ${resumeCommand(command, report)}`);
   if (stopped) return EXIT.interrupted;
   if (counts.failed > 0) return done > 0 ? EXIT.partial : EXIT.failed;
   return EXIT.done;
@@ -66,47 +68,6 @@ export async function execute(
 
 async function tellPlan(session: Session, plan: RunPlan, flags: ExecuteFlags & OutputFlags): Promise<void> {
   if (flags.json) return;
-  const { items } = plan;
-  const shown = flags.dryRun ? items : items.slice(0, PLAN_LINES);
-  const left = Object.entries(plan.left).map(([state, count]) => `${count} ${state}`);
-  const lines = [
-    `plan: ${counted(items.length, 'interval')} of ${plan.pipeline} into ${plan.url} at version ${plan.version}${left.length > 0 ? `; left alone: ${left.join(', ')}` : ''}`,
-  ];
-  if (shown.length > 0) {
-    const rows = shown.map(({ interval, why, attempt, replaces }) => [
-      interval.label,
-      interval.local,
-      why,
-      String(attempt + 1),
-      replaces === undefined ? 'not counted' : String(replaces),
-    ]);
-    const columns = [
-      { title: 'interval' },
-      { title: 'starts' },
-      { title: 'why' },
-      { title: 'attempt', align: 'right' },
-      { title: 'rows it replaces', align: 'right' },
-    ] as const;
-    lines.push(...tableLines(columns, rows, flags.dryRun ? session.paint : session.paintTalk));
-  }
-  if (shown.length < items.length) lines.push(`... and ${items.length - shown.length} more`);
-  if (flags.dryRun) await session.print(`${lines.join('\n')}\n`);
-  else session.talk(lines.join('\n'));
-}
-
-function outcomeLine(
-  { paintTalk }: Session,
-  { interval, status, rows, error, durationMs }: IntervalOutcome,
-  done: number,
-  total: number,
-  elapsed: number,
-): string {
-  const colour = status === 'committed' ? 'green' : status === 'failed' ? 'red' : 'yellow';
-  const what = error
-    ? `: ${error.message}`
-    : rows === undefined || status === 'skipped'
-      ? ''
-      : ` ${counted(rows, 'row')}`;
-  const left = done < total ? `, ${durationText((elapsed / done) * (total - done))} left` : '';
-  return `${interval.label} ${paintTalk(colour, status)}${what} in ${durationText(durationMs)} (${done}/${total}${left})`;
+  if (flags.dryRun) await session.print(`${planLines(plan, session.paint, true).join('\n')}\n`);
+  else session.talk(planLines(plan, session.paintTalk, false).join('\n'));
 }

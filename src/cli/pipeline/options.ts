@@ -60,26 +60,34 @@ function shard(text: string): Shard {
   return found;
 }
 
-/** The bounds given, as instants; they are told before anything starts. */
+/** The bounds given, as instants; they are told before anything starts. With `within`, instants between two bounds are taken too. */
 export async function rangeOf(
   session: Session,
   pipeline: Pipeline,
   { from, to, tz }: RangeFlags,
+  { within = false }: { readonly within?: boolean } = {},
 ): Promise<{ from?: number; to?: number }> {
-  const [{ parsePoint }, { Calendar }, { instantText }] = await Promise.all([
+  const [{ parsePoint }, { Calendar }, { instantText }, { localText }] = await Promise.all([
     import('../../interval/argument.js'),
     import('../../interval/calendar.js'),
     import('../../interval/interval.js'),
+    import('../../interval/label.js'),
   ]);
   const { calendar } = pipeline;
   const reading =
     tz === undefined ? calendar : new Calendar({ every: calendar.toJSON() as never, timeZone: tz });
-  const read = (text: string | undefined): number | undefined =>
-    text === undefined ? undefined : calendar.bound(parsePoint(reading, text).ms);
+  const read = (text: string | undefined): number | undefined => {
+    if (text === undefined) return undefined;
+    const { ms } = parsePoint(reading, text);
+    return within ? ms : calendar.bound(ms);
+  };
   const range = { from: read(from), to: read(to) };
   if (range.from !== undefined || range.to !== undefined) {
-    const told = (ms: number | undefined, otherwise: string): string =>
-      ms === undefined ? otherwise : `${instantText(ms)} (${calendar.at(ms).local} in ${calendar.timeZone})`;
+    const { timeZone, zone } = calendar;
+    const told = (ms: number | undefined, otherwise: string): string => {
+      if (ms === undefined) return otherwise;
+      return `${instantText(ms)}${timeZone === 'UTC' ? '' : ` (${localText(zone, ms)} in ${timeZone})`}`;
+    };
     session.talk(`range: from ${told(range.from, 'the start')} to ${told(range.to, 'now')}`);
   }
   return {

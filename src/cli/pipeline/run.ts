@@ -37,9 +37,8 @@ Examples:
         ]);
       const pipeline = await loadPipeline(session, file, flags);
       const interval = pipeline.interval(flags.interval);
-      session.talk(
-        `interval: ${instantText(interval.startMs)} to ${instantText(interval.endMs)} (${interval.local})`,
-      );
+      const local = interval.timeZone === 'UTC' ? '' : ` (${interval.local} in ${interval.timeZone})`;
+      session.talk(`interval: ${instantText(interval.startMs)} to ${instantText(interval.endMs)}${local}`);
       if (flags.migrate) await pipeline.migrate();
       const { force, asRecorded, allowOpen } = flags;
       const { signal } = session;

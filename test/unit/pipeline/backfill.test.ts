@@ -4,7 +4,7 @@ import { parseInterval } from '../../../src/interval/argument.js';
 import { type BackfillReport, executePlan } from '../../../src/pipeline/backfill.js';
 import { coverage } from '../../../src/pipeline/coverage.js';
 import { checkDefinition } from '../../../src/pipeline/definition.js';
-import { type Job, openJob } from '../../../src/pipeline/job.js';
+import { type Job, openJob, prepareJob } from '../../../src/pipeline/job.js';
 import { planBackfill, planCatchUp, type RunPlan } from '../../../src/pipeline/plan.js';
 import { createRuntime } from '../../../src/runtime/runtime.js';
 import { type Bench, contents, job, openBench, rowsAt, run } from './support.js';
@@ -59,7 +59,8 @@ describe('a backfill', () => {
     const range = { from: '2024-01-01', to: '2024-01-11' };
     const first = await executePlan(daily, await planBackfill(daily, range), { retries: 1, retryDelay: 1 });
     expect(first.counts).toMatchObject({ committed: 8, failed: 2 });
-    expect(first.outcomes[3]).toMatchObject({ tries: 2, error: { message: 'no source' } });
+    expect(first.outcomes[3]).toMatchObject({ tries: 2, error: { code: 'Error' } });
+    expect(first.outcomes[3]!.error!.message).toMatch(/^no source \(at .*backfill\.test\.ts:\d+:\d+\)$/);
     broken.clear();
     produced.length = 0;
     bench.now += 3 * 86_400_000;
@@ -201,6 +202,8 @@ describe('a catch-up', () => {
     const daily = job(bench, 'later', { start: '2024-02-01' });
     expect(days(await planCatchUp(daily))).toEqual([]);
     expect((await coverage(daily)).entries).toEqual([]);
+    // Looking alone records no calendar.
+    await prepareJob(daily);
     expect(
       await run(
         job(bench, 'later', { start: '2024-01-01', name: 'x', scope: 'id = 1', produce: () => [] }),
