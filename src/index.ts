@@ -126,7 +126,7 @@ export type {
   SetProperties,
   UnsetProperties,
 } from './write/alteration.js';
-export type { CreateOptions, TableDefinition } from './write/create.js';
+export type { CreateOptions, CreateVerb, TableDefinition } from './write/create.js';
 export type { RowCounts } from './write/effects.js';
 export type { Isolation, IsolationOptions } from './write/isolation.js';
 export type { Amount, Guards, Token, WritePlan } from './write/plan.js';

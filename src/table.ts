@@ -216,7 +216,10 @@ export async function openTable(url: string, options: TableOptions = {}): Promis
   return new Table(context);
 }
 
-/** Creates a table, optionally with its first rows in the same commit. Errors and what they leave: see `write/create.ts`. */
+/**
+ * Creates a table, optionally with its first rows and their token in the same commit. Where the table is there and has recorded the token, it is opened and
+ * nothing else is done. Errors and what they leave: see `write/create.ts`.
+ */
 export async function createTable(
   url: string,
   options: TableDefinition & CreateOptions & TableOptions,

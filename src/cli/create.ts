@@ -1,7 +1,9 @@
 import { keyValue, nameList, type OutputFlags, type StoreFlags, withOutput, withStore } from './options.js';
 import type { Register } from './program.js';
+import { tokenArgument, type WriteFlags } from './write-options.js';
 
-interface CreateFlags extends StoreFlags, OutputFlags {
+/** The options of `create`, as commander parses them. */
+export interface CreateFlags extends StoreFlags, OutputFlags, Pick<WriteFlags, 'token' | 'dryRun'> {
   readonly schema: string;
   readonly partitionBy?: readonly string[];
   readonly property?: Readonly<Record<string, string>>;
@@ -23,49 +25,25 @@ export const registerCreate: Register = (program, cli) => {
     )
     .option('--name <name>', 'a name for people')
     .option('--description <text>', 'a description for people')
+    .option('--dry-run', 'print what would be created, and create nothing')
+    .option(
+      '--token <app:version>',
+      'create once: skipped where the table is there with this version of the application recorded, or a later one',
+      tokenArgument,
+    )
     .addHelpText(
       'after',
       `
 Examples:
   tablectl create ./sales --schema 'id long not null, price decimal(10,2), day date' --partition-by day
-  tablectl create s3://lake/sales --schema 'id long, tags array<string>' --property delta.appendOnly=true`,
+  tablectl create s3://lake/sales --schema 'id long, tags array<string>' --property delta.appendOnly=true --dry-run`,
     );
   withOutput(withStore(command)).action((url: string, flags: CreateFlags) =>
     cli.run(
       flags,
       async (session) => {
-        const [{ createTable }, { NO_ROWS, printWrite }] = await Promise.all([
-          import('../table.js'),
-          import('./write-result.js'),
-        ]);
-        const startedAt = performance.now();
-        const table = await createTable(url, {
-          schema: flags.schema,
-          partitionBy: flags.partitionBy,
-          properties: flags.property,
-          name: flags.name,
-          description: flags.description,
-          runtime: await session.runtime(),
-          signal: session.signal,
-        });
-        const nothing = { files: 0, rows: 0, bytes: 0 };
-        const ms = Math.round(performance.now() - startedAt);
-        await printWrite(
-          session,
-          {
-            status: 'committed',
-            verb: 'create',
-            url: table.url,
-            version: 0,
-            created: true,
-            added: nothing,
-            removed: nothing,
-            rows: NO_ROWS,
-            ms,
-          },
-          flags.json,
-        );
-        return undefined;
+        const { createEmpty } = await import('./create-table.js');
+        return createEmpty(session, url, flags);
       },
       { stopsItself: true },
     ),

@@ -1,6 +1,6 @@
 import type { TxnAction } from '../log/actions.js';
 import type { TableContext } from '../runtime/table-context.js';
-import { NOTHING } from '../write/plan.js';
+import { NO_ROWS, NOTHING } from '../write/plan.js';
 import { describeRecord, recordOf } from '../write/replay.js';
 import type { RowSource } from '../write/source.js';
 import { assertTargeted, stage, write } from '../write/stage.js';
@@ -10,7 +10,7 @@ import { assertConfirmed } from './confirm.js';
 import type { Session } from './session.js';
 import type { WriteFlags } from './write-options.js';
 import { type PlanDocument, planDocument, planLines, removalText, verbText } from './write-plan.js';
-import { NO_ROWS, printWrite, recordedOf, type WriteDocument } from './write-result.js';
+import { printWrite, recordedOf, type WriteDocument } from './write-result.js';
 
 /** What became of a write: it was done, or planned. */
 export type Outcome = Omit<WriteDocument, 'ms'> | Omit<PlanDocument, 'ms'>;
@@ -33,7 +33,7 @@ export async function executeWrite(
   execute: ExecuteOptions = {},
 ): Promise<Outcome> {
   if (flags.dryRun) return planWrite(session, table, rows, verb, flags, execute);
-  const name = nameOf(verb);
+  const name = verbName(verb);
   const options = writeOptions(session, flags, execute);
   // A replay commits nothing, so there is nothing to ask.
   if (flags.yes || !asks(name) || (await replayed(table, flags)))
@@ -63,7 +63,7 @@ export async function planWrite(
   execute: ExecuteOptions = {},
 ): Promise<Omit<PlanDocument, 'ms'>> {
   const record = await replayed(table, flags);
-  if (record) return skippedPlan(table, nameOf(verb), record);
+  if (record) return skippedPlan(table, verbName(verb), record);
   const options = writeOptions(session, flags, execute);
   const staged = await stage(table, rows, verb, options);
   try {
@@ -133,11 +133,12 @@ async function skippedPlan(
   };
 }
 
-function nameOf(verb: Verb): VerbName {
+export function verbName(verb: Verb): VerbName {
   return typeof verb === 'string' ? verb : verb.verb;
 }
 
-function writeOptions(
+/** The options of a write that the flags stand for. */
+export function writeOptions(
   { signal }: Session,
   flags: WriteFlags,
   { onReplay, evolve, evolveTo }: ExecuteOptions,
@@ -147,7 +148,8 @@ function writeOptions(
   return { txn, onReplay, signal, isolation, ...guards, evolve, evolveTo };
 }
 
-function writeOutcome(url: string, verb: VerbName, result: WriteResult): Outcome {
+/** What became of a write, as documents have it. */
+export function writeOutcome(url: string, verb: VerbName, result: WriteResult): Outcome {
   const { status, version, added, removed, rows, recorded } = result;
   return {
     status,

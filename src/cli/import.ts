@@ -88,8 +88,7 @@ first 10,000 rows). CSV: an empty cell is NULL, "" is the empty text, nested typ
 
 overwrite needs --where or --all; rows outside --where are refused. replace-using removes the rows that equal an incoming row in
 the key columns. merge replaces rows whose key is there and adds the others; NULL equals NULL; several rows of one key are refused
-unless --dedupe-by chooses. With --create, the table is created by the first rows in one commit; with --token, --max-partitions or
-one of these three modes it comes first, empty.
+unless --dedupe-by chooses. With --create, the table is created with the rows and their token in one commit, in every mode.
 
 Without --evolve a column that the table lacks is refused. add-columns takes it, in the commit of its rows: with the type that the
 file tells, of text the one that its values tell. widen takes wider types of Parquet and Arrow where delta.enableTypeWidening is true.

@@ -36,7 +36,8 @@ export function withWrite(command: Command, options: { readonly removes?: boolea
   return command;
 }
 
-function tokenArgument(text: string): Token {
+/** `APP:VERSION`. */
+export function tokenArgument(text: string): Token {
   const match = /^(.+):(\d{1,15})$/.exec(text);
   if (match === null)
     throw new InvalidArgumentError('It must be APP:VERSION with a whole number, such as loader:42.');

@@ -28,8 +28,6 @@ export interface WriteDocument extends Pick<WriteResult, 'status' | 'version' | 
   readonly ms: number;
 }
 
-export const NO_ROWS: RowsDone = { inserted: 0, updated: 0, deleted: 0, copied: 0 };
-
 /** Prints the document with `--json`, one line for people without. */
 export async function printWrite(
   session: Session,

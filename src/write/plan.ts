@@ -199,6 +199,12 @@ export function plainPlan(
 }
 
 export const NOTHING: Amount = { files: 0, rows: 0, bytes: 0 };
+export const NO_ROWS: RowCounts = { inserted: 0, updated: 0, deleted: 0, copied: 0 };
+
+/** The record of a token (protocol: Transaction Identifiers); `lastUpdated` is milliseconds since the Unix epoch. */
+export function tokenActions(token: Token | undefined, lastUpdated: number): Action[] {
+  return token ? [{ txn: { appId: token.appId, version: token.version, lastUpdated } }] : [];
+}
 
 /** The commit of a `WRITE`, as Spark names it and counts it. */
 export function writeCommit(

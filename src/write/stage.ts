@@ -4,7 +4,6 @@ import type { TxnAction } from '../log/actions.js';
 import { assertWritable } from '../log/features.js';
 import type { TableContext } from '../runtime/table-context.js';
 import type { State } from '../snapshot/state.js';
-import type { StagedFile } from '../stage/staged.js';
 import { planAppend } from './append.js';
 import { BlindWork } from './blind.js';
 import { deleteWork } from './delete.js';
@@ -14,7 +13,7 @@ import { onNewest } from './newest.js';
 import { stageOverwriteWhere } from './overwrite.js';
 import { replacedTable, stageOverwriteAll } from './overwrite-all.js';
 import { planOverwritePartitions } from './overwrite-partitions.js';
-import { NOTHING } from './plan.js';
+import { NO_ROWS, NOTHING } from './plan.js';
 import { stageReplaceUsing } from './replace-using.js';
 import { assertSameRows, describeRecord, RowsTap, recordOf } from './replay.js';
 import { givenBatches, ruledBatches } from './ruled-source.js';
@@ -93,7 +92,11 @@ function isAtHand(rows: RowSource | undefined): boolean {
 }
 
 /** Refuses an empty overwrite of partitions that would record its token: it learns its target from its rows. Throws `INVALID_INPUT`. */
-export function assertTargeted(url: string, staged: StagedWrite, { txn }: WriteOptions): void {
+export function assertTargeted(
+  url: string,
+  staged: Pick<StagedWrite, 'verb' | 'files'>,
+  { txn }: Pick<WriteOptions, 'txn'>,
+): void {
   if (staged.verb === 'overwritePartitions' && txn && staged.files.length === 0) {
     throw new TableError(
       'INVALID_INPUT',
@@ -103,12 +106,13 @@ export function assertTargeted(url: string, staged: StagedWrite, { txn }: WriteO
   }
 }
 
-async function skipped(
+/** What becomes of a write whose token the table has recorded. Throws `REPLAY_DIFFERS` where its rows are to be compared and are others. */
+export async function skipped(
   table: TableContext,
   state: State,
   record: TxnAction,
   rows: RowSource | undefined,
-  options: WriteOptions,
+  options: Pick<WriteOptions, 'onReplay'>,
 ): Promise<WriteResult> {
   const { recorded, digest } = await describeRecord(table, state, record);
   if (options.onReplay === 'compare' && rows !== undefined) {
@@ -121,20 +125,10 @@ async function skipped(
     version: state.version,
     added: NOTHING,
     removed: NOTHING,
-    rows: { inserted: 0, updated: 0, deleted: 0, copied: 0 },
+    rows: NO_ROWS,
     recorded,
     attempts: 0,
   };
-}
-
-/** Stages the rows of a table whose schema is that of `state`. */
-export async function stageFiles(
-  table: TableContext,
-  state: FileRules,
-  rows: RowSource,
-  signal?: AbortSignal,
-): Promise<StagedFile[]> {
-  return stageBatches(table, state, ruledBatches(table, state, rows), { signal });
 }
 
 async function stageOn(
@@ -156,7 +150,8 @@ async function stageOn(
   return StagedWrite.prepare(table, state, work, options, tap);
 }
 
-async function workOf(
+/** The second half of a verb, its rows staged. Errors as `stage`. */
+export async function workOf(
   table: TableContext,
   state: State,
   rows: RowSource | undefined,

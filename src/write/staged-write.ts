@@ -2,11 +2,10 @@ import { checkWinners } from '../commit/conflict.js';
 import { transactTogether } from '../commit/group.js';
 import { type CommitPlan, type Planned, transact, type WinnersCheck } from '../commit/transaction.js';
 import { isTableError, TableError } from '../errors.js';
-import type { Action } from '../log/actions.js';
 import type { TableContext } from '../runtime/table-context.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
-import { assertMayRemove, assertWithin, NOTHING, type WritePlan } from './plan.js';
+import { assertMayRemove, assertWithin, NO_ROWS, NOTHING, tokenActions, type WritePlan } from './plan.js';
 import {
   assertFollows,
   assertSameRows,
@@ -17,8 +16,6 @@ import {
 } from './replay.js';
 import type { PlannedWrite, VerbName, WriteOptions, WriteResult } from './verb.js';
 import type { Work } from './work.js';
-
-const NO_ROWS = { inserted: 0, updated: 0, deleted: 0, copied: 0 };
 
 /** A verb half done: what it adds lies in the table's store as files which no snapshot mentions yet. */
 export class StagedWrite {
@@ -128,10 +125,7 @@ export class StagedWrite {
       const isSettled = !this.#work.reads || (await this.#table.latest.get()).version === state.version;
       return isSettled ? { settled: { status: 'unchanged', ...nothing } } : { stale: true };
     }
-    const lastUpdated = this.#table.ctx.clock.now();
-    const tokens: Action[] = token
-      ? [{ txn: { appId: token.appId, version: token.version, lastUpdated } }]
-      : [];
+    const tokens = tokenActions(token, this.#table.ctx.clock.now());
     const { added, removed, rows } = plan;
     return {
       plan: { ...commit, ...this.#facts(commit), actions: [...tokens, ...commit.actions] },

@@ -265,6 +265,29 @@ describe('a dry run', () => {
     expect(asked.stderr).toMatch(/remove 1 row from .*: 1 file would lose some of its rows\./);
   });
 
+  test('of create tells what would be created', async () => {
+    const args = ['create', at('planned'), '--schema', 'id long not null, at timestamp_ntz, day date'];
+    const more = ['--partition-by', 'day', '--property', 'delta.appendOnly=true', '--description', 'by hand'];
+    expect(await document('create', ...args, ...more, '--dry-run')).toMatchObject({
+      schema: 'id bigint not null, at timestamp_ntz, day date',
+      partitionColumns: ['day'],
+      properties: { 'delta.appendOnly': 'true' },
+      protocol: {
+        minReaderVersion: 3,
+        minWriterVersion: 7,
+        features: expect.arrayContaining(['timestampNtz']),
+      },
+    });
+    const told = await done(...args, ...more, '--dry-run');
+    expect(told.stdout).toMatch(/partitioned by +day\n[^]*features .*timestampNtz/);
+    expect(told.stderr).toContain('nothing was created');
+    expect(existsSync(at('planned'))).toBe(false);
+    const token = ['--token', 'setup:1'];
+    expect(await document('write', ...args, ...token)).toMatchObject({ status: 'committed', created: true });
+    expect(await document('write', ...args, ...token)).toMatchObject({ status: 'skipped', created: false });
+    expect((await tablectl([...args, '--dry-run'])).code).toBe(1);
+  });
+
   test('of a table that is not there creates none', async () => {
     const rows = ndjson('dry-new.ndjson', { id: 3, day: '2024-01-03' }, { id: 4, day: '2024-01-03' });
     const plan = await document(
@@ -283,6 +306,7 @@ describe('a dry run', () => {
       url: `file://${at('never')}`,
       added: { rows: 2, files: 1 },
       partitions: [{ day: '2024-01-03' }],
+      schema: 'id bigint, day date',
     });
     expect(plan.version).toBeUndefined();
     expect(existsSync(at('never'))).toBe(false);
@@ -350,9 +374,34 @@ describe('a merge', () => {
     const url = at('merged');
     const rows = ndjson('new.ndjson', { id: 1, v: 'a' }, { id: 2, v: 'b' });
     const args = ['import', url, rows, '--mode', 'merge', '--on', 'id', '--create'];
-    expect(await document('write', ...args)).toMatchObject({ created: true, rows: { inserted: 2 } });
+    const created = { created: true, version: 0, rows: { inserted: 2 } };
+    expect(await document('write', ...args)).toMatchObject(created);
     expect(await document('write', ...args)).toMatchObject({ created: false, rows: { updated: 2 } });
     expect(await rowsOf(url)).toHaveLength(2);
+  });
+
+  test('creates its table with the token in one commit', async () => {
+    const url = at('with-token');
+    const rows = ndjson('once.ndjson', { id: 1, v: 'a' });
+    const args = ['import', url, rows, '--mode', 'merge', '--on', 'id', '--create', '--token', 'loader:7'];
+    expect(await document('write', ...args)).toMatchObject({
+      created: true,
+      version: 0,
+      status: 'committed',
+    });
+    expect(await document('write', ...args)).toMatchObject({ created: false, status: 'skipped' });
+    const guarded = [
+      'import',
+      at('guarded'),
+      rows,
+      '--create',
+      '--partition-by',
+      'v',
+      '--max-partitions',
+      '0',
+    ];
+    expect((await tablectl(guarded)).code).toBe(6);
+    expect(existsSync(join(at('guarded'), '_delta_log'))).toBe(false);
   });
 });
 
