@@ -1,6 +1,7 @@
 """Makes the data of the bench, once, under the folder given: `python data.py FOLDER [REFERENCE_DIR]`. Everything comes of fixed seeds.
 
 rows.arrow          5,000,000 rows x 6 columns over 30 days, in no order of days; day.arrow: the rows of one of the days
+keys.arrow          10,000 rows to merge, 9,000 of them with the ids of rows and 1,000 with new ones; day-keys.arrow: the same of the one day
 large-json/         a log of 300,000 files with statistics, as JSON commits; large-checkpoint/: the same, as one checkpoint of delta-rs
 reference-large/    the log of the reference set, where that is at hand: JSON commits without statistics
 commits-N/          a log of N commits of one file each, checkpoints in between, the last of them ten commits before the end
@@ -20,6 +21,7 @@ from deltalake import DeltaTable
 
 ROWS, DAYS, BATCH = 5_000_000, 30, 100_000
 FIRST_DAY = datetime.date(2024, 1, 1)
+KEYS, NEW_KEYS = 10_000, 1_000
 FILES, FILE_DAYS = 300_000, 300
 SCHEMA = pa.schema(
     [
@@ -61,6 +63,20 @@ def make_rows(folder: str) -> None:
     day = pa.Table.from_batches(kept).combine_chunks()
     with pa.OSFile(f"{folder}/day.arrow", "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
         writer.write_table(day, max_chunksize=BATCH)
+
+
+def make_keys(folder: str, rows: str) -> None:
+    os.makedirs(folder)
+    for name, source in (("keys", "rows"), ("day-keys", "day")):
+        with pa.memory_map(f"{rows}/{source}.arrow") as file:
+            table = pa.ipc.open_file(file).read_all()
+        chosen = np.random.default_rng(7).choice(table.num_rows, KEYS, replace=False)
+        kept = table.take(pa.array(np.sort(chosen)))
+        ids = kept.column("id").to_numpy().copy()
+        ids[:: KEYS // NEW_KEYS] += ROWS
+        merged = kept.set_column(0, "id", pa.array(ids)).set_column(5, "name", pa.array(["merged"] * KEYS))
+        with pa.OSFile(f"{folder}/{name}.arrow", "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
+            writer.write_table(merged.combine_chunks())
 
 
 def head(partition_columns: list[str]) -> list[dict]:
@@ -158,6 +174,7 @@ def make_rows_folder(folder: str) -> None:
 
 def main(folder: str, reference: str | None = None) -> None:
     make(folder, "rows", make_rows_folder)
+    make(folder, "keys", make_keys, f"{folder}/rows")
     make(folder, "large-json", make_large)
     make(folder, "large-checkpoint", lambda target: make_checkpoint(f"{folder}/large-json", target))
     for count in (100, 1_000, 10_000):

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { commandCases } from './cases/command.js';
+import { mergeCases } from './cases/merge.js';
 import { openCases } from './cases/open.js';
 import { parquetCases } from './cases/parquet.js';
 import { readCases } from './cases/read.js';
@@ -16,7 +17,15 @@ import { printRows, versionsOf } from './report.js';
 const ROOT = new URL('..', import.meta.url).pathname;
 
 /** @type {Record<string, import('./measure.js').Case>} */
-const CASES = { ...openCases, ...writeCases, ...readCases, ...s3Cases, ...parquetCases, ...commandCases };
+const CASES = {
+  ...openCases,
+  ...writeCases,
+  ...mergeCases,
+  ...readCases,
+  ...s3Cases,
+  ...parquetCases,
+  ...commandCases,
+};
 
 const { values } = parseArgs({
   options: {

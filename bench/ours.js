@@ -63,6 +63,16 @@ function rowsOf(path) {
   return rows;
 }
 
+const isData = (/** @type {string} */ name) => !name.includes('_delta_log');
+
+/** The names and sizes of what is not of the log. @param {string} url */
+function dataFiles(url) {
+  const names = readdirSync(url, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  return new Map(names.filter(isData).map((name) => [name, statSync(name).size]));
+}
+
 /** @param {AsyncIterable<import('apache-arrow').RecordBatch>} batches */
 async function drain(batches) {
   let rows = 0;
@@ -126,6 +136,30 @@ const operations = {
     const table = await openTable(url, { runtime: running() });
     const [ms] = await timed(() => table.overwritePartitions(rows));
     return { ms };
+  },
+
+  merge: async ({ url, path, on }) => {
+    const rows = rowsOf(path);
+    const before = dataFiles(url);
+    const table = await openTable(url, { runtime: running() });
+    await running().pool();
+    requests = [];
+    const [ms, result] = await timed(() => table.merge(rows, { on }));
+    const reads = requests.filter(({ key, operation }) => isData(key) && operation.startsWith('get'));
+    let written = 0;
+    for (const [name, size] of dataFiles(url)) if (!before.has(name)) written += size;
+    return {
+      ms,
+      rows: result.rows.updated + result.rows.inserted,
+      filesRead: new Set(reads.map(({ key }) => key)).size,
+      written,
+      peak: peakRss(),
+    };
+  },
+
+  alter: async ({ url, properties }) => {
+    await (await openTable(url, { runtime: running() })).alter({ setProperties: properties });
+    return {};
   },
 
   scan: async ({ url, predicate }) => {

@@ -84,6 +84,34 @@ def overwrite_day(url, path, day):
     return {"ms": ms}
 
 
+def merge(url, path, on):
+    """An upsert by the keys `on`. Pruning by the source's bounds is off unless asked for, and asked for here."""
+    rows, before = rows_of(path), set(data_files(url))
+    predicate = " AND ".join(f"target.{key} = source.{key}" for key in on)
+
+    def run():
+        merger = DeltaTable(url).merge(
+            rows, predicate, source_alias="source", target_alias="target", streamed_exec=False,
+            post_commithook_properties=PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False),
+        )
+        return merger.when_matched_update_all().when_not_matched_insert_all().execute()
+
+    ms, metrics = timed(run)
+    written = sum(size for name, size in data_files(url).items() if name not in before)
+    rows = metrics["num_target_rows_updated"] + metrics["num_target_rows_inserted"]
+    return {"ms": ms, "rows": rows, "filesRead": metrics["num_target_files_removed"], "written": written, "peak": peak_rss()}
+
+
+def data_files(url) -> dict[str, int]:
+    """The names and sizes of what is not of the log."""
+    return {
+        os.path.join(folder, name): os.path.getsize(os.path.join(folder, name))
+        for folder, _, names in os.walk(url)
+        if "_delta_log" not in folder
+        for name in names
+    }
+
+
 def scan(url, predicate=None, how="scan"):
     def run():
         table = DeltaTable(url)
@@ -176,7 +204,7 @@ def versions():
 
 OPERATIONS = {
     "load": load, "open": open_table, "keep": keep, "refresh": refresh, "plan": plan, "write": write,
-    "overwriteDay": overwrite_day, "scan": scan, "appendRows": append_rows, "checkpoint": checkpoint, "create": create,
+    "overwriteDay": overwrite_day, "merge": merge, "scan": scan, "appendRows": append_rows, "checkpoint": checkpoint, "create": create,
     "writePart": write_part, "readPart": read_part, "warm": warm, "contend": contend, "versions": versions,
 }
 

@@ -134,7 +134,6 @@ function keptRows(
 ): Rows | undefined {
   const kept = filter?.(toRecordBatch(filterSchema(plan), columns, rows));
   // All rows kept are given as they are, not copied.
-  if (kept && kept.length * 2 > rows && plan.isLax) return undefined;
   if ((kept?.length ?? rows) <= limit) return kept?.length === rows ? undefined : kept;
   return kept?.subarray(0, limit) ?? Int32Array.from({ length: limit }, (_, i) => i);
 }

@@ -28,7 +28,7 @@ export interface LateRecord {
 /** Makes a plan ready to be read. */
 export function readingOf(plan: ScanPlan, late: LateRecord = { tried: 0, saved: 0 }): Reading {
   const where = boundOf(plan);
-  return { plan, where, filter: filterOf(where), late };
+  return { plan, where, filter: plan.isLax ? undefined : filterOf(where), late };
 }
 
 /** Bytes at hand are worth it sooner: it only costs decoding. */

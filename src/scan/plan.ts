@@ -56,7 +56,7 @@ export interface ScanPlan {
   readonly filesTotal: number;
   /** What is left to be checked row by row; undefined where every row of `files` is wanted. */
   readonly where: Predicate | undefined;
-  /** True where other rows may be given too, so that most rows of a row group need not be copied to leave out the rest. */
+  /** True where `where` leaves out row groups and pages alone: other rows may be given too. */
   readonly isLax?: boolean;
   readonly limit: number | undefined;
   readonly allowExternalFiles: boolean;

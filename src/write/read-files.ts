@@ -22,7 +22,7 @@ export interface FileReadOptions {
   readonly fields: readonly StructField[];
   /** Only rows for which it is TRUE; bound against the table's schema. */
   readonly where?: Predicate;
-  /** Rows for which it is not TRUE may be given too. */
+  /** Rows for which it is not TRUE may be given too: it only saves reading where statistics tell. */
   readonly isLax?: boolean;
   /** Adds two columns: the rows' stable ids and commit versions. */
   readonly rowIds?: boolean;
