@@ -1,56 +1,28 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Example,
+  type ExampleFolder,
+  examplesOf,
+  openExampleFolder,
+  promised,
+} from '../support/examples.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-interface Example {
-  readonly language: string;
-  readonly needsS3: boolean;
-  readonly code: string;
-}
-
-async function examples(): Promise<Example[]> {
-  const text = await readFile(join(ROOT, 'README.md'), 'utf8');
-  return [...text.matchAll(/^```(\w+)( s3)?\n(.*?)^```$/gms)].map(([, language, s3, code]) => ({
-    language: language!,
-    needsS3: s3 !== undefined,
-    code: code!,
-  }));
-}
-
-/** What an example says it prints: the comments right behind code. Those behind an empty line are words. */
-function promised(code: string): string[] {
-  const lines = code.split('\n');
-  return lines
-    .filter((line, i) => line.startsWith('// ') && (lines[i - 1] ?? '') !== '')
-    .map((line) => line.slice(3));
-}
-
-let folder: string;
+let folder: ExampleFolder;
 let server: S3Server | undefined;
 let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'readme-'));
-  await mkdir(join(folder, 'node_modules'));
-  await symlink(ROOT, join(folder, 'node_modules/intervale'), 'dir');
-  await mkdir(join(folder, 'bin'));
-  await writeFile(
-    join(folder, 'bin/tablectl'),
-    `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'bin/tablectl.js')}" "$@"\n`,
-  );
-  await chmod(join(folder, 'bin/tablectl'), 0o755);
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  folder = await openExampleFolder();
   server = await startS3Server();
-  environment = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` };
+  environment = { ...folder.environment };
   if (server) {
     const { endpoint, region, credentials } = server;
     Object.assign(environment, {
@@ -63,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server?.stop();
-  await rm(folder, { recursive: true, force: true });
+  await folder.remove();
 });
 
 /** A bucket of its own stands for the one that the README has. */
@@ -80,36 +52,42 @@ async function bucketFor(code: string): Promise<string> {
   return code.replaceAll('s3://tables/', `s3://${bucket}/readme/`);
 }
 
-async function runExample({ language, code }: Example, name: string): Promise<string> {
-  const options = { cwd: folder, env: environment };
+async function runExample({ language, about, code }: Example, name: string): Promise<string> {
+  const options = { cwd: folder.path, env: environment };
   if (language === 'sh') return (await run('sh', ['-e', '-c', code], options)).stdout;
-  const path = join(folder, `${name}.mjs`);
+  if (about?.endsWith('.ts')) {
+    // A pipeline's file, for the commands that follow.
+    await writeFile(join(folder.path, about), code);
+    return '';
+  }
+  const path = join(folder.path, `${name}.mjs`);
   // Node 20 knows no `await using`; a runtime that is not closed does not keep the process alive.
   await writeFile(path, code.replaceAll('await using', 'const'));
   return (await run(process.execPath, [path], options)).stdout;
 }
 
+/** What an example prints has every line that it says it does. */
+async function expectPromised(example: Example, name: string): Promise<void> {
+  const out = (await runExample(example, name)).split('\n');
+  const mark = example.language === 'sh' ? '# ' : '// ';
+  for (const line of promised(example.code, mark)) expect(out, example.code).toContain(line);
+}
+
 describe('the examples of the README', () => {
   test('run in order and print what they say', async () => {
-    const all = (await examples()).filter(
-      ({ language, needsS3 }) => ['ts', 'sh'].includes(language) && !needsS3,
+    const all = (await examplesOf('README.md')).filter(
+      ({ language, about }) => ['ts', 'sh'].includes(language) && about !== 's3',
     );
     expect(all.length).toBeGreaterThan(5);
     expect(all.flatMap(({ code }) => promised(code)).length).toBeGreaterThan(5);
-    for (const [i, example] of all.entries()) {
-      const out = (await runExample(example, `example-${i}`)).split('\n');
-      for (const line of promised(example.code)) expect(out, example.code).toContain(line);
-    }
+    for (const [i, example] of all.entries()) await expectPromised(example, `example-${i}`);
   });
 
   test('of S3 run against a server', async ({ skip }) => {
     if (server === undefined) return skip('no S3 server here');
-    const all = (await examples()).filter(({ needsS3 }) => needsS3);
+    const all = (await examplesOf('README.md')).filter(({ about }) => about === 's3');
     expect(all).toHaveLength(2);
-    for (const [i, example] of all.entries()) {
-      const code = await bucketFor(example.code);
-      const out = (await runExample({ ...example, code }, `s3-${i}`)).split('\n');
-      for (const line of promised(code)) expect(out, code).toContain(line);
-    }
+    for (const [i, example] of all.entries())
+      await expectPromised({ ...example, code: await bucketFor(example.code) }, `s3-${i}`);
   });
 });
