@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from canonical import days_of, encode_table, micros_of
+from canonical import days_of, decode_rows, encode_table, micros_of
 from delta_types import arrow_schema
 
 
@@ -77,6 +77,12 @@ def read_pyarrow(path: str) -> pa.Table:
         return pq.ParquetFile(file).read()
 
 
+def write(path, schema, lines, options) -> int:
+    """One file by pyarrow, which no log mentions; `options` are those of `write_table`. Answers its size."""
+    pq.write_table(decode_rows(schema, lines), path, **options)
+    return os.path.getsize(path)
+
+
 def describe(path) -> dict:
     """What the footer of one file says: codecs, encodings, rows of each row group, and the physical and logical types."""
     with pq.ParquetFile(path) as file:
@@ -101,4 +107,5 @@ OPERATIONS = {
     "duckdb": lambda **args: read_with(read_duckdb, **args),
     "pyarrow": lambda **args: read_with(read_pyarrow, **args),
     "describe": describe,
+    "write": write,
 }
