@@ -66,7 +66,7 @@ function dataRequests({ ctx }: Table): string[] {
   );
 }
 
-describe.each(['files', 'deletion-vectors', 'changes', 'counts'])('%s', async (name) => {
+describe.each(['files', 'deletion-vectors', 'changes', 'counts', 'pages'])('%s', async (name) => {
   test.each(await cases(name))('$name', async (each) => {
     const table = await tableOf(each);
     table.ctx.events.length = 0;
