@@ -19,10 +19,11 @@ Examples:
     );
   withPipeline(command).action((source: string, flags: BlameFlags) =>
     cli.run(flags, async (session) => {
-      const [{ loadPipeline }, { intervalDocument }, { tableLines }] = await Promise.all([
+      const [{ loadPipeline }, { intervalDocument }, { tableLines }, { countText }] = await Promise.all([
         import('./load.js'),
         import('./documents.js'),
         import('../render/table.js'),
+        import('../render/bytes.js'),
       ]);
       const pipeline = await loadPipeline(session, source, flags);
       const found = await pipeline.blame(flags.where, { signal: session.signal });
@@ -39,17 +40,24 @@ Examples:
         });
         return undefined;
       }
-      const columns = ['interval', 'rows', 'state', 'attempt', 'version', 'run', 'code'].map((title) => ({
-        title,
-      }));
+      const right = 'right' as const;
+      const columns = [
+        { title: 'interval' },
+        { title: 'rows', align: right },
+        { title: 'state' },
+        { title: 'attempt', align: right },
+        { title: 'version', align: right },
+        { title: 'code' },
+        { title: 'run' },
+      ];
       const rows = found.map(({ interval, rows: count, run, state }) => [
         interval?.label ?? 'none of the pipeline',
-        String(count),
+        countText(count),
         state ?? '',
         String(run?.attempt ?? ''),
         String(run?.version ?? ''),
-        run?.runId ?? 'not known',
         run?.codeVersion ?? '',
+        run?.runId ?? 'not known',
       ]);
       await session.print(`${tableLines(columns, rows, session.paint).join('\n')}\n`);
       return undefined;

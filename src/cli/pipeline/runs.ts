@@ -20,12 +20,13 @@ Examples:
     );
   withPipeline(command).action((source: string, flags: RunsFlags) =>
     cli.run(flags, async (session) => {
-      const [{ loadPipeline }, { tableLines }, { durationText }, { instantText }] = await Promise.all([
-        import('./load.js'),
-        import('../render/table.js'),
-        import('../render/bytes.js'),
-        import('../../interval/interval.js'),
-      ]);
+      const [{ loadPipeline }, { tableLines }, { countText, durationText }, { instantText }] =
+        await Promise.all([
+          import('./load.js'),
+          import('../render/table.js'),
+          import('../render/bytes.js'),
+          import('../../interval/interval.js'),
+        ]);
       const pipeline = await loadPipeline(session, source, flags);
       const notes =
         flags.interval === undefined
@@ -40,7 +41,7 @@ Examples:
         String(note.attempt),
         note.status === 'committed' && note.mode === 'undo' ? 'undone' : note.status,
         note.status === 'committed' ? String(note.version) : '',
-        note.status === 'committed' ? String(note.rows) : '',
+        note.status === 'committed' ? countText(note.rows) : '',
         instantText(note.startedAt - (note.startedAt % 1000)),
         durationText(note.durationMs),
         note.status === 'failed' ? note.error.message : (note.codeVersion ?? ''),
