@@ -5,7 +5,9 @@ import type { PageIndex } from './page-index.js';
 import type { FileSource } from './source.js';
 
 /** Column chunks that the footers kept may describe together: some tens of megabytes. */
-const MAX_CHUNKS = 200_000;
+const MAX_CHUNKS = 100_000;
+/** What else there is to a footer, in chunks: for files of a few rows that is most of it. */
+const FILE_CHUNKS = 16;
 /** So many bytes of page indexes weigh as much as a chunk. */
 const CHUNK_BYTES = 256;
 
@@ -74,7 +76,7 @@ export async function footerOf(ctx: Context, name: string, source: FileSource): 
   const known = cache.get(name);
   if (known !== undefined) return known.footer;
   const footer = await readFooter(source);
-  const weight = footer.leaves.length * (footer.rowGroups.length + 1);
+  const weight = FILE_CHUNKS + footer.leaves.length * (footer.rowGroups.length + 1);
   cache.set(name, { footer, indexes: new Map(), weight });
   return footer;
 }
