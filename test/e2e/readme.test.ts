@@ -74,7 +74,8 @@ async function expectPromised(example: Example, name: string): Promise<void> {
 }
 
 describe('the examples of the README', () => {
-  test('run in order and print what they say', async () => {
+  // One process an example line: many, where the machine is busy.
+  test('run in order and print what they say', { timeout: 240_000 }, async () => {
     const all = (await examplesOf('README.md')).filter(
       ({ language, about }) => ['ts', 'sh'].includes(language) && about !== 's3',
     );
