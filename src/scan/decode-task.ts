@@ -1,6 +1,7 @@
 import { bulkPays, decodeBulk, isBulk } from '../parquet/bulk.js';
 import type { ColumnData } from '../parquet/column/assemble.js';
-import { type DecodeTask, dataFileError, decodeRowGroup } from '../parquet/read.js';
+import { decodeInPart, decodeQuickly, isQuick } from '../parquet/quick.js';
+import { type DecodeTask, dataFileError } from '../parquet/read.js';
 import type { TaskResult } from '../stage/protocol.js';
 import { ownColumns } from './handover.js';
 
@@ -43,27 +44,28 @@ function keep(groups: DecodedGroups, isLent: boolean): DecodedGroups {
 }
 
 /**
- * Decodes a fetched unit, in bulk where that gives the same, and hands its columns over one or more row groups at a time. What is lent is good until `take`
- * returns. Throws `CORRUPT_DATA_FILE`, naming the file.
+ * Decodes a fetched unit by the quickest engine that gives the same as the exact decoder, and hands its columns over one or more row groups at a time.
+ * What is lent is good until `take` returns. Throws `CORRUPT_DATA_FILE`, naming the file.
  */
 export async function decodeWell<T>(
   { file, tasks, whole }: DecodeInput,
   take: (groups: DecodedGroups, isLent: boolean) => T,
 ): Promise<T[]> {
-  if (whole && isBulk(tasks, whole)) {
-    const taken: T[] = [];
-    const done = await decodeBulk(tasks, whole, (columns, from, to) =>
-      taken.push(take({ from, to, columns }, true)),
-    );
-    if (done) return taken;
-  }
-  return decodeTasks(file, tasks).map((groups) => take(groups, false));
+  let taken: T[] = [];
+  const takeLent = (columns: readonly ColumnData[], from: number, to: number) =>
+    taken.push(take({ from, to, columns }, true));
+  if (isQuick(tasks, whole) && decodeQuickly(tasks, takeLent)) return taken;
+  taken = [];
+  if (whole && isBulk(tasks, whole) && (await decodeBulk(tasks, whole, takeLent))) return taken;
+  return tasks.map((task, i) => {
+    const { columns, isLent } = named(file, () => decodeInPart(task));
+    return take({ from: i, to: i + 1, columns }, isLent);
+  });
 }
 
-/** Decodes in this thread, exactly. Throws `CORRUPT_DATA_FILE`, naming the file. */
-export function decodeTasks(file: string, tasks: readonly DecodeTask[]): DecodedGroups[] {
+function named<T>(file: string, decode: () => T): T {
   try {
-    return tasks.map((task, i) => ({ from: i, to: i + 1, columns: decodeRowGroup(task) }));
+    return decode();
   } catch (error) {
     throw dataFileError(error, file);
   }

@@ -1,5 +1,6 @@
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { isTableError } from '../errors.js';
+import { kernelMemory } from '../parquet/kernel/engine.js';
 import { isWasmTrap, parquetWasmMemory } from '../parquet/wasm.js';
 import type { SentError, TaskInput, TaskName, TaskReply, TaskRequest, TaskResult } from './protocol.js';
 
@@ -26,11 +27,16 @@ async function answer(id: number, name: TaskName, input: unknown): Promise<void>
       input: unknown,
     ) => TaskResult<TaskName> | Promise<TaskResult<TaskName>>;
     const { output, transfer = [] } = await handle(input);
-    reply({ id, output, memory: parquetWasmMemory() }, transfer as ArrayBuffer[]);
+    reply({ id, output, memory: engineMemory() }, transfer as ArrayBuffer[]);
   } catch (error) {
     const broken = isWasmTrap(error) || error instanceof RangeError;
-    reply({ id, error: sendable(error), broken, memory: parquetWasmMemory() }, []);
+    reply({ id, error: sendable(error), broken, memory: engineMemory() }, []);
   }
+}
+
+/** Bytes that the engines of this thread hold. */
+function engineMemory(): number {
+  return parquetWasmMemory() + kernelMemory();
 }
 
 function reply(message: TaskReply, transfer: readonly Transferable[]): void {
