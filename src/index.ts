@@ -120,6 +120,7 @@ export type {
   ChangeColumn,
   DropColumn,
   DropConstraint,
+  DropFeature,
   RenameColumn,
   SetDescription,
   SetName,

@@ -9,12 +9,14 @@ export type ColumnChange =
   | 'drop'
   | 'type'
   | 'comment'
+  | 'default'
   | 'nullable'
   | 'move'
   | 'set'
   | 'unset'
   | 'addConstraint'
   | 'dropConstraint'
+  | 'dropFeature'
   | 'name'
   | 'description';
 
@@ -37,6 +39,10 @@ export function alterationFor(kind: ColumnChange, argument: string): Alteration 
       const [column, comment] = pair(argument, 'COLUMN=TEXT', true);
       return { changeColumn: columnPath(column), comment: comment === '' ? null : comment };
     }
+    case 'default': {
+      const [column, text] = pair(argument, 'COLUMN=EXPRESSION', true);
+      return { changeColumn: columnPath(column), default: text === '' ? null : text };
+    }
     case 'nullable':
       return { changeColumn: columnPath(argument), nullable: true };
     case 'move': {
@@ -58,6 +64,8 @@ export function alterationFor(kind: ColumnChange, argument: string): Alteration 
     }
     case 'dropConstraint':
       return { dropConstraint: argument };
+    case 'dropFeature':
+      return { dropFeature: argument };
     case 'name':
       return { name: argument === '' ? null : argument };
     case 'description':

@@ -20,6 +20,7 @@ interface AlterDocument {
   readonly schema: string;
   readonly properties: Readonly<Record<string, string>>;
   readonly newFeatures: readonly string[];
+  readonly droppedFeatures: readonly string[];
   /** Milliseconds. */
   readonly ms: number;
 }
@@ -67,8 +68,9 @@ function placed(change: Alteration, { within, first, after }: AlterFlags): Alter
 }
 
 function documentOf(url: string, plan: AlterPlan): Omit<AlterDocument, 'status' | 'dryRun' | 'ms'> {
-  const { version, operation, changes, schema, properties, newFeatures } = plan;
-  return { url, version, operation, changes, schema: printDdl(schema), properties, newFeatures };
+  const { version, operation, changes, schema, properties, newFeatures, droppedFeatures } = plan;
+  const features = { newFeatures, droppedFeatures };
+  return { url, version, operation, changes, schema: printDdl(schema), properties, ...features };
 }
 
 async function print(session: Session, document: AlterDocument, { json }: AlterFlags): Promise<void> {
@@ -90,6 +92,7 @@ async function print(session: Session, document: AlterDocument, { json }: AlterF
       ['plan', `${document.operation} on version ${version}`],
       ['changes', changes.join('\n')],
       ['new features', features],
+      ['lost features', document.droppedFeatures.join(', ') || undefined],
       ['columns', document.schema],
       ['took', durationText(ms)],
     ],

@@ -19,12 +19,19 @@ const CHANGES: readonly (readonly [flag: string, value: string, kind: ColumnChan
   ['--drop', 'column', 'drop', 'drop a column'],
   ['--type', 'column=type', 'type', 'widen the type of a column'],
   ['--comment', 'column=text', 'comment', 'comment on a column; without a text, no more'],
+  [
+    '--default',
+    'column=expression',
+    'default',
+    'a value for rows that give none; without an expression, no more',
+  ],
   ['--nullable', 'column', 'nullable', 'allow NULL in a column'],
   ['--move', 'column=place', 'move', "put a column 'first' or after another one"],
   ['--set', 'key=value', 'set', 'set a table property'],
   ['--unset', 'key', 'unset', 'unset a table property'],
   ['--add-constraint', 'name=condition', 'addConstraint', 'demand of every row that a condition is true'],
   ['--drop-constraint', 'name', 'dropConstraint', 'drop a constraint'],
+  ['--drop-feature', 'name', 'dropFeature', 'take a table feature away that is not in use any more'],
   ['--name', 'text', 'name', 'a name for people; empty for none'],
   ['--description', 'text', 'description', 'a description for people; empty for none'],
 ];
@@ -47,11 +54,15 @@ export const registerAlter: Register = (program, cli) => {
 Changes may be repeated and are made in the order given. a.b is a field of a struct, \`a.b\` in backquotes a name with a dot;
 element, key and value lead into arrays and maps. Columns are renamed and dropped where they are mapped
 (--set delta.columnMapping.mode=name), types widened where delta.enableTypeWidening is true; the plan names the table
-features that the table gains, which older programs may not know.
+features that the table gains, which older programs may not know. A default is made of constants, or of current_timestamp() and
+current_date(), in UTC: one value for all rows of a write. A feature can be dropped once nothing uses it (--unset its property in the same call);
+what readers of older versions need stays until log cleanup has removed those.
 
 Examples:
   tablectl alter ./sales --add "note string comment 'by hand'" --after price
   tablectl alter ./sales --set delta.columnMapping.mode=name --rename ts=sold_at --drop note --dry-run
+  tablectl alter ./sales --default 'sold_at=current_timestamp()' --default 'note='
+  tablectl alter ./sales --unset delta.enableInCommitTimestamps --drop-feature inCommitTimestamp
   tablectl alter s3://lake/sales --add-constraint 'positive=price > 0' --set delta.enableDeletionVectors=true`,
     );
   withOutput(withStore(command)).action((url: string, flags: AlterFlags) => {

@@ -175,7 +175,7 @@ export const FEATURES: Readonly<Record<string, Feature>> = {
     write: 'yes',
     maintain: 'yes',
     ...fieldKey('CURRENT_DEFAULT'),
-    note: 'Constants only; a table with another default is not written.',
+    note: 'Defaults of constants and of the time of the write, in UTC; a table with another default is not written.',
   },
   deletionVectors: {
     kind: 'reader-writer',

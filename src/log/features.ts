@@ -70,6 +70,36 @@ export function supportedFeatures(protocol: ProtocolAction): string[] {
     .map(([name]) => name);
 }
 
+/**
+ * The protocol with a feature less: of versions below 3 and 7 where such versions stand for exactly the features that are left, so that engines without
+ * feature lists can use the table.
+ */
+export function withoutFeature(protocol: ProtocolAction, name: string): ProtocolAction {
+  const writerFeatures = supportedFeatures(protocol)
+    .filter((each) => each !== name)
+    .sort();
+  for (const [minReaderVersion, minWriterVersion] of LEGACY_VERSIONS) {
+    const legacy = { minReaderVersion, minWriterVersion };
+    if (supportedFeatures(legacy).sort().join() === writerFeatures.join()) return legacy;
+  }
+  const readerFeatures = writerFeatures.filter((each) => findFeature(each)?.kind === 'reader-writer');
+  const { minReaderVersion } = protocol;
+  if (readerFeatures.length === 0)
+    return { minReaderVersion: 1, minWriterVersion: WRITER_VERSION, writerFeatures };
+  if (minReaderVersion < READER_VERSION)
+    return { minReaderVersion, minWriterVersion: WRITER_VERSION, writerFeatures };
+  return { minReaderVersion, minWriterVersion: WRITER_VERSION, readerFeatures, writerFeatures };
+}
+
+const LEGACY_VERSIONS = [
+  [1, 1],
+  [1, 2],
+  [1, 3],
+  [1, 4],
+  [2, 5],
+  [2, 6],
+] as const;
+
 /** True when the protocol supports the feature and the metadata puts it to use (protocol: Active Features). */
 export function isActive(name: string, protocol: ProtocolAction, metadata: MetadataAction): boolean {
   const feature = findFeature(name);

@@ -19,6 +19,7 @@ import {
   positionOf,
   type RenameColumn,
 } from './alteration.js';
+import { withDefault } from './default-value.js';
 
 const STATISTICS = 'delta.dataSkippingStatsColumns';
 
@@ -105,12 +106,12 @@ export function dropColumn(draft: Draft, { dropColumn }: DropColumn, base: Alter
   };
 }
 
-/** Throws `INVALID_SCHEMA` for a type that is not wider, or not allowed to be; `INVALID_INPUT` where there is nothing to change. */
-export function changeColumn(draft: Draft, change: ChangeColumn): Altered {
+/** Throws `INVALID_SCHEMA` for a type that is not wider, or not allowed to be, and a default that the column cannot have; `INVALID_INPUT` where there is nothing to change. */
+export function changeColumn(draft: Draft, change: ChangeColumn, base: AlterBase): Altered {
   const path = pathOf(change.changeColumn);
   const position = positionOf(change);
-  const { comment, type, nullable } = change;
-  if (comment === undefined && type === undefined && nullable === undefined && position === undefined) {
+  const { comment, default: text, type, nullable } = change;
+  if ([comment, text, type, nullable, position].every((each) => each === undefined)) {
     throw new TableError('INVALID_INPUT', `Say what of the column '${path.join('.')}' is to change.`, {
       column: path.join('.'),
     });
@@ -124,7 +125,7 @@ export function changeColumn(draft: Draft, change: ChangeColumn): Altered {
   const told: string[] = [];
   let changed: StructField | undefined;
   let schema = editField(draft.schema, path, (field, inner, exact) => {
-    if (inner.length > 0 && (comment !== undefined || nullable !== undefined || position !== undefined))
+    if (inner.length > 0 && [comment, text, nullable, position].some((each) => each !== undefined))
       throw invalid(`'${path.join('.')}' is no column of its own; only its type can change.`, path);
     let made = field;
     if (type !== undefined) {
@@ -141,6 +142,10 @@ export function changeColumn(draft: Draft, change: ChangeColumn): Altered {
     if (nullable) {
       made = { ...made, nullable: true };
       told.push('NULL allowed');
+    }
+    if (text !== undefined) {
+      made = withDefault(made, exact, text, base.timestamp);
+      told.push(text === null ? 'no default' : `default ${text}`);
     }
     changed = made;
     return [made];

@@ -12,6 +12,7 @@ import type { Json, JsonObject } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
 import { addColumns, changeColumn, dropColumn, renameColumn } from './alter-columns.js';
 import { addConstraint, dropConstraint } from './alter-constraints.js';
+import { dropFeature, WITH_TRACES } from './alter-features.js';
 import { setProperties, unsetProperties } from './alter-properties.js';
 import type {
   Alteration,
@@ -23,6 +24,7 @@ import type {
   Draft,
 } from './alteration.js';
 import { validateEvolved } from './evolve.js';
+import { traceOf } from './feature-traces.js';
 import { withMapping } from './mapped-schema.js';
 import { withNeededFeatures } from './protocol-upgrade.js';
 
@@ -47,7 +49,7 @@ export async function alter(
   const { committed, version, attempts, result } = await transact(
     table,
     async (state): Promise<Planned<AlterPlan>> => {
-      const decided = decide(table, state, alterations, first, await laterThan(table, state, alterations));
+      const decided = decide(table, state, alterations, first, await factsFor(table, state, alterations));
       first ??= state;
       await checkRows(table, state, decided, options.signal);
       const { plan, actions, parameters, timestamp } = decided;
@@ -82,7 +84,7 @@ export async function planAlter(
   const state = await table.latest.get();
   assertWritable(state.protocol, state.metadata, table.url);
   const alterations = listed(changes, table.url);
-  const decided = decide(table, state, alterations, undefined, await laterThan(table, state, alterations));
+  const decided = decide(table, state, alterations, undefined, await factsFor(table, state, alterations));
   await checkRows(table, state, decided, options.signal);
   return decided.plan;
 }
@@ -113,15 +115,32 @@ function decide(
   state: State,
   alterations: readonly Alteration[],
   first: State | undefined,
-  timestamp: number,
+  facts: Facts,
 ): Decided {
   try {
-    return decideOn(table, state, alterations, timestamp);
+    return decideOn(table, state, alterations, facts);
   } catch (error) {
     if (first && JSON.stringify(first.metadata) !== JSON.stringify(state.metadata))
       throw overtaken(table.url, first, state, error);
     throw error;
   }
+}
+
+/** What of the log the changes depend on besides the state. */
+type Facts = Pick<AlterBase, 'timestamp' | 'traces'>;
+
+async function factsFor(
+  table: TableContext,
+  state: State,
+  alterations: readonly Alteration[],
+): Promise<Facts> {
+  const traces = new Map<string, string>();
+  for (const alteration of alterations) {
+    if (!('dropFeature' in alteration) || !WITH_TRACES.includes(alteration.dropFeature)) continue;
+    const trace = await traceOf(table, state, alteration.dropFeature);
+    if (trace !== undefined) traces.set(alteration.dropFeature, trace);
+  }
+  return { timestamp: await laterThan(table, state, alterations), traces };
 }
 
 /**
@@ -156,14 +175,15 @@ function decideOn(
   table: TableContext,
   state: State,
   alterations: readonly Alteration[],
-  timestamp: number,
+  facts: Facts,
 ): Decided {
   const { ids } = table.ctx;
   const base: AlterBase = {
     url: table.url,
     hasFiles: state.files.count > 0,
+    domains: [...state.domains.keys()],
     version: state.version + 1,
-    timestamp,
+    ...facts,
     uuid: () => ids.uuid(),
   };
   const steps: Altered[] = [];
@@ -189,6 +209,7 @@ function decideOn(
     ...(sameMetadata ? [] : [{ metaData: after.metadata }]),
   ];
   const present = supportedFeatures(state.protocol);
+  const kept = supportedFeatures(after.protocol);
   return {
     plan: {
       version: state.version,
@@ -198,7 +219,8 @@ function decideOn(
       partitionColumns: after.metadata.partitionColumns,
       properties: after.metadata.configuration,
       protocol: after.protocol,
-      newFeatures: supportedFeatures(after.protocol).filter((name) => !present.includes(name)),
+      newFeatures: kept.filter((name) => !present.includes(name)),
+      droppedFeatures: present.filter((name) => !kept.includes(name)),
     },
     parameters,
     actions,
@@ -212,9 +234,10 @@ function altered(draft: Draft, alteration: Alteration, base: AlterBase): Altered
   if ('addColumns' in alteration) return addColumns(draft, alteration);
   if ('renameColumn' in alteration) return renameColumn(draft, alteration, base);
   if ('dropColumn' in alteration) return dropColumn(draft, alteration, base);
-  if ('changeColumn' in alteration) return changeColumn(draft, alteration);
+  if ('changeColumn' in alteration) return changeColumn(draft, alteration, base);
   if ('setProperties' in alteration) return setProperties(draft, alteration, base);
   if ('unsetProperties' in alteration) return unsetProperties(draft, alteration, base);
+  if ('dropFeature' in alteration) return dropFeature(draft, alteration, base);
   if ('addConstraint' in alteration) return addConstraint(draft, alteration);
   if ('dropConstraint' in alteration) return dropConstraint(draft, alteration);
   if ('name' in alteration) return worded(draft, 'name', alteration.name);

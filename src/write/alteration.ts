@@ -20,10 +20,14 @@ export interface DropColumn {
   readonly dropColumn: ColumnName;
 }
 
-/** Another comment (null for none), a wider type as DDL text, NULL allowed where it was not, another place among its siblings. */
+/**
+ * Another comment or default (null for none), a wider type as DDL text, NULL allowed where it was not, another place among its siblings. A default is SQL text of
+ * constants, or of the time of the write (`current_timestamp()`, `current_date()`, in UTC); rows that name no value get it from now on.
+ */
 export type ChangeColumn = {
   readonly changeColumn: ColumnName;
   readonly comment?: string | null;
+  readonly default?: string | null;
   readonly type?: string;
   readonly nullable?: true;
 } & Partial<{ readonly first: true; readonly after: string }>;
@@ -35,6 +39,14 @@ export interface SetProperties {
 
 export interface UnsetProperties {
   readonly unsetProperties: readonly string[];
+}
+
+/**
+ * A table feature less, so that engines which lack it can use the table. It must not be in use: properties and what columns say of it go first, in the same
+ * call if wanted. What readers need of older versions cannot go before those are cleaned up.
+ */
+export interface DropFeature {
+  readonly dropFeature: string;
 }
 
 /** A condition that every row must satisfy from now on; the rows that are there are checked first. */
@@ -63,6 +75,7 @@ export type Alteration =
   | ChangeColumn
   | SetProperties
   | UnsetProperties
+  | DropFeature
   | AddConstraint
   | DropConstraint
   | SetName
@@ -84,6 +97,8 @@ export interface AlterPlan {
   readonly protocol: ProtocolAction;
   /** Table features that the protocol would gain: older programs may no longer read or write the table. */
   readonly newFeatures: readonly string[];
+  /** Those that it would lose. */
+  readonly droppedFeatures: readonly string[];
 }
 
 export interface AlterResult extends AlterPlan {
@@ -110,6 +125,10 @@ export interface Draft {
 export interface AlterBase {
   readonly url: string;
   readonly hasFiles: boolean;
+  /** The names of the live domains. */
+  readonly domains: readonly string[];
+  /** What still tells of features that are to be dropped; see `traceOf`. */
+  readonly traces: ReadonlyMap<string, string>;
   /** Of the commit to be made: its version and time in milliseconds. */
   readonly version: number;
   readonly timestamp: number;

@@ -211,7 +211,7 @@ function describe(table: TableContext, definition: TableDefinition): TablePlan {
   const protocol = protocolFor(schema, configuration);
   assertWritable(protocol, metadata, table.url);
   // What no row could be checked by is refused now rather than with the first row.
-  new RowRules({ schema, metadata, protocol }, table.url);
+  new RowRules({ schema, metadata, protocol }, table.url, table.ctx.clock.now());
   return { schema, metadata, protocol };
 }
 

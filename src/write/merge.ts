@@ -41,7 +41,7 @@ export async function stageMerge(
 ): Promise<Work> {
   const { schema } = state;
   const fields = keyFields(schema, spec.on, 'on');
-  const rules = new RowRules(state, table.url);
+  const rules = new RowRules(state, table.url, table.ctx.clock.now());
   const clauses = compileClauses(schema, spec, rules);
   const nulls = spec.nulls !== 'distinct';
   const keys = new SourceKeys(schema, fields, { nulls, duplicates: duplicatesOf(schema, spec) });

@@ -39,7 +39,7 @@ export class RowCheck {
     if (this.#state?.metadata !== state.metadata || !this.#rules) {
       const told = this.#told;
       const evolved = told ? evolvedState(this.#table, state, { told: [told], modes: this.#modes }) : state;
-      this.#adopt(state, evolved, new RowRules(evolved, this.#table.url));
+      this.#adopt(state, evolved, new RowRules(evolved, this.#table.url, this.#table.ctx.clock.now()));
     }
     try {
       check(this.#rules!, row, number);
@@ -56,7 +56,7 @@ export class RowCheck {
     const told = [inference.schema];
     const evolved = evolvedState(this.#table, before, { told, modes: this.#modes });
     if (evolved === before) throw refusal;
-    const rules = new RowRules(evolved, this.#table.url);
+    const rules = new RowRules(evolved, this.#table.url, this.#table.ctx.clock.now());
     check(rules, row, number);
     this.#told = evolved.schema;
     this.#adopt(state, evolved, rules);

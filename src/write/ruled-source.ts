@@ -13,12 +13,12 @@ export function givenBatches(rows: RowSource, rules: RowRules, tap?: RowsTap): A
 
 /** The rows of a source as they are to be written: complete, and checked against all that the table demands of rows. Throws as `RowRules.enforce`. */
 export function ruledBatches(
-  table: Pick<TableContext, 'url'>,
+  table: Pick<TableContext, 'url' | 'ctx'>,
   state: FileRules,
   rows: RowSource,
   tap?: RowsTap,
 ): AsyncIterable<RecordBatch> {
-  const rules = new RowRules(state, table.url);
+  const rules = new RowRules(state, table.url, table.ctx.clock.now());
   const batches = givenBatches(rows, rules, tap);
   return rules.isEmpty ? batches : rules.enforceAll(batches);
 }

@@ -10,11 +10,11 @@ import { sameType } from '../schema/type-text.js';
 import type { Datum, StructField, StructType } from '../schema/types.js';
 import { compareDatum, datumText } from '../schema/value.js';
 import { batchOf, columnOfValues, type Table, tableOf } from './columns.js';
+import { DEFAULT, defaultValue } from './default-value.js';
 import { converted } from './set.js';
 import type { FileRules } from './stage-files.js';
 
 const GENERATION = 'delta.generationExpression';
-const DEFAULT = 'CURRENT_DEFAULT';
 const INVARIANTS = 'delta.invariants';
 const CONSTRAINT = 'delta.constraints.';
 
@@ -44,9 +44,10 @@ export class RowRules {
 
   /**
    * Compiles defaults, generation expressions, CHECK constraints and invariants (protocol: Default Columns, Generated Columns, CHECK Constraints, Column
-   * Invariants). Throws `UNSUPPORTED_FEATURE` for an expression that cannot be evaluated here.
+   * Invariants). `now`, milliseconds since the Unix epoch, is what defaults take for the time. Throws `UNSUPPORTED_FEATURE` for an expression that cannot be
+   * evaluated here.
    */
-  constructor(table: FileRules, url: string) {
+  constructor(table: FileRules, url: string, now: number) {
     const { schema, metadata, protocol } = table;
     const active = (feature: string): boolean => isActive(feature, protocol, metadata);
     this.#schema = schema;
@@ -55,7 +56,7 @@ export class RowRules {
       ...(active('checkConstraints') ? checkConstraints(schema, metadata.configuration, url) : []),
       ...(active('invariants') ? invariants(schema, url) : []),
     ];
-    this.defaults = active('allowColumnDefaults') ? defaultValues(schema, url) : new Map();
+    this.defaults = active('allowColumnDefaults') ? defaultValues(schema, url, now) : new Map();
     const later = new Set([...this.#generated.map(({ field }) => field.name), ...this.defaults.keys()]);
     this.given =
       later.size === 0
@@ -187,16 +188,15 @@ function constraint(
   return { name, text, bound, filter: compileFilter(bound) };
 }
 
-function defaultValues(schema: StructType, url: string): Map<string, Datum> {
+function defaultValues(schema: StructType, url: string, now: number): Map<string, Datum> {
   const found = new Map<string, Datum>();
   for (const field of schema.fields) {
     const text = field.metadata[DEFAULT];
     if (typeof text !== 'string') continue;
-    const { root } = evaluable('allowColumnDefaults', text, url, () =>
-      bindExpression(parseExpression(text), { type: 'struct', fields: [] }),
+    found.set(
+      field.name,
+      evaluable('allowColumnDefaults', text, url, () => defaultValue(field, text, now)),
     );
-    if (root.kind !== 'literal') throw notEvaluable('allowColumnDefaults', text, url);
-    found.set(field.name, converted(root.value, root.type, field, text));
   }
   return found;
 }

@@ -117,7 +117,7 @@ export async function skipped(
   const { recorded, digest } = await describeRecord(table, state, record);
   if (options.onReplay === 'compare' && rows !== undefined) {
     const tap = new RowsTap();
-    for await (const _ of givenBatches(rows, new RowRules(state, table.url), tap));
+    for await (const _ of givenBatches(rows, new RowRules(state, table.url, table.ctx.clock.now()), tap));
     assertSameRows(table.url, recorded, digest, tap.digest);
   }
   return {

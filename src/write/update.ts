@@ -27,7 +27,7 @@ export function updateWork(
     throw new TableError('INVALID_INPUT', 'The update sets no column.', { url: table.url });
   }
   const { fields } = state.schema;
-  const rules = new RowRules(state, table.url);
+  const rules = new RowRules(state, table.url, table.ctx.clock.now());
   const assignments = compileSet(rules.given, state.schema, set, (i) =>
     rules.generated.includes(fields[i]!.name) ? lit(null) : col([fields[i]!.name]),
   );

@@ -34,6 +34,8 @@ interface Case {
   readonly after?: readonly Row[];
   readonly holds?: Record<string, string | null>;
   readonly features?: readonly string[];
+  /** The protocol as it is then. */
+  readonly protocol?: object;
   readonly operation?: string;
   readonly schemaHas?: string;
   readonly status?: string;
@@ -97,6 +99,7 @@ describe('a table whose schema changes', () => {
     for (const [name, text] of Object.entries(given.holds ?? {})) expect(properties[name] ?? null).toBe(text);
     if (given.features)
       expect(protocol.writerFeatures ?? []).toEqual(expect.arrayContaining([...given.features]));
+    if (given.protocol) expect(protocol).toEqual(given.protocol);
     if (given.operation) {
       const told = [];
       for await (const entry of table.history()) told.push(entry.commitInfo?.operation);

@@ -165,3 +165,92 @@ test('operations are told as other engines tell them', async () => {
     ['UNSET TBLPROPERTIES', { properties: '["a"]', ifExists: true }],
   ]);
 });
+
+describe('a default of the time', () => {
+  const at = Date.parse('2024-05-06T07:08:09.012Z');
+
+  async function timed(): Promise<{ table: Table; clock: FakeClock }> {
+    const clock = new FakeClock(at);
+    const ctx = fakeContext(clock);
+    const pool = new Pool(ctx, { workers: 1 });
+    const context = tableContextOver(
+      new MemoryStore(ctx, `memory://time-${names++}`, new MemoryObjects()),
+      ctx,
+      pool,
+    );
+    await create(context, { schema: 'id int, t timestamp, n timestamp_ntz, d date, x date' });
+    return { table: new Table(context), clock };
+  }
+
+  test('is the time of the write, one for all rows of it, in UTC', async () => {
+    const { table, clock } = await timed();
+    await table.alter([
+      { changeColumn: 't', default: 'current_timestamp()' },
+      { changeColumn: 'n', default: 'LOCALTIMESTAMP' },
+      { changeColumn: 'd', default: 'now()' },
+      { changeColumn: 'x', default: 'date_add(current_date, 1)' },
+    ]);
+    await table.append(Array.from({ length: 3 }, (_, id) => ({ id })));
+    clock.advance(86_400_000);
+    await table.merge([{ id: 9 }], { on: ['id'], whenNotMatched: { insert: { id: 'source.id' } } });
+    const rows = await table.scan({ timestamp: 'string', where: 'id in (2, 9)' }).toArray();
+    expect(rows.map(({ t, n, d, x }) => [t, n, d, x].map(String)).sort()).toEqual([
+      ['2024-05-06T07:08:09.012000Z', '2024-05-06T07:08:09.012000', '2024-05-06', '2024-05-07'],
+      ['2024-05-07T07:08:09.012000Z', '2024-05-07T07:08:09.012000', '2024-05-07', '2024-05-08'],
+    ]);
+    expect(await table.count({ where: "t = timestamp '2024-05-06T07:08:09.012Z'" })).toBe(3);
+  });
+
+  test('stands in text as what it is', async () => {
+    const { table } = await timed();
+    await expect(table.alter({ changeColumn: 'id', default: "length('now()') + now" })).rejects.toMatchObject(
+      {
+        code: 'INVALID_SCHEMA',
+      },
+    );
+    await table.alter({ changeColumn: 'id', default: "length('now()')" });
+    await table.append([{ d: null }]);
+    await table.alter({ changeColumn: 'id', default: null });
+    await table.append([{ d: null }]);
+    const ids = (await table.scan({ columns: ['id'] }).toArray()).map(({ id }) => id);
+    expect(ids.sort()).toEqual([5, null]);
+  });
+});
+
+describe('a feature that readers of older versions need', () => {
+  test.each([
+    [
+      'deletionVectors',
+      { 'delta.enableDeletionVectors': 'true' },
+      { 'delta.enableDeletionVectors': 'false' },
+    ],
+    ['v2Checkpoint', { 'delta.checkpointPolicy': 'v2' }, { 'delta.checkpointPolicy': 'classic' }],
+  ])('is dropped when no version that can be read has traces of it: %s', async (feature, on, off) => {
+    const ctx = fakeContext();
+    const pool = new Pool(ctx, { workers: 1 });
+    const objects = new MemoryObjects();
+    const context = tableContextOver(new MemoryStore(ctx, `memory://drop-${names++}`, objects), ctx, pool);
+    await create(context, { schema: 'id int', properties: on });
+    const table = new Table(context);
+    await table.append([{ id: 1 }, { id: 2 }]);
+    await table.checkpoint();
+    await table.delete({ where: 'id = 1' });
+    await table.alter({ setProperties: off });
+    const drop = { dropFeature: feature };
+    const refused = { code: 'UNSUPPORTED_FEATURE' };
+    await expect(table.alter(drop)).rejects.toMatchObject(refused);
+    // The files are written again, and the log before a new checkpoint is cleaned up.
+    await table.overwrite([{ id: 2 }], { all: true });
+    await table.append([{ id: 3 }]);
+    const version = await table.checkpoint();
+    await expect(table.planAlter(drop)).rejects.toMatchObject(refused);
+    for (const key of [...objects.keys()]) {
+      const at = Number(/_delta_log\/(\d{20})/.exec(key)?.[1] ?? version);
+      if (at < version) await context.store.delete(key);
+    }
+    const dropped = await table.alter(drop);
+    expect(dropped).toMatchObject({ status: 'committed', droppedFeatures: [feature], newFeatures: [] });
+    expect(dropped.protocol).toEqual({ minReaderVersion: 1, minWriterVersion: 2 });
+    expect(await new Table(context).count()).toBe(2);
+  });
+});
