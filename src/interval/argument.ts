@@ -117,7 +117,7 @@ function skippedDay({ timeZone }: Calendar, text: string): TableError {
 function zeroLength(text: string): TableError {
   return new TableError(
     'INVALID_INPUT',
-    `${text} is an interval of zero length: it holds no instant, so there is nothing to run. A cron timetable hands over such intervals; use one of data intervals.`,
+    `${text} is an interval of zero length: it holds no instant, so there is nothing to run. Schedulers give such intervals for a plain cron schedule (Airflow for @daily): let the DAG have a data-interval timetable, such as CronDataIntervalTimetable.`,
     { interval: text },
   );
 }

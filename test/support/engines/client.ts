@@ -81,6 +81,27 @@ export interface Operations {
   'files.duckdb': [PlainFiles, readonly string[]];
   'files.pyarrow': [PlainFiles, readonly string[]];
   'files.describe': [{ path: string }, JsonObject];
+  'airflow.start': [Record<string, never>, null];
+  'airflow.command': [{ argv: readonly string[] }, null];
+  'airflow.runs': [{ dag: string }, readonly AirflowRun[]];
+  'airflow.stop': [Record<string, never>, null];
+}
+
+/** A run of a DAG of one task. */
+export interface AirflowRun {
+  readonly start: string;
+  readonly end: string;
+  readonly state: string;
+  /** What had it run: `scheduled` or `backfill`. */
+  readonly type: string;
+  readonly tries: number;
+}
+
+interface StartOptions {
+  /** A file of pins and the folder of its virtual environment, from the project's root; by default those of Spark and delta-rs. */
+  readonly environment?: readonly [requirements: string, folder: string];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly log?: string;
 }
 
 interface Pending {
@@ -95,7 +116,7 @@ export class Engines {
   #last = 0;
   #ended: string | undefined;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, log: string) {
     this.#child = child;
     createInterface({ input: child.stdout!, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) =>
       this.#answer(line),
@@ -103,24 +124,24 @@ export class Engines {
     // The process of the tests need not wait for this one: it ends when its input does.
     child.unref();
     child.on('exit', (code, signal) =>
-      this.#fail(`the engines' process ended (${signal ?? code}); see ${LOG_FOLDER}engines.log`),
+      this.#fail(`the engines' process ended (${signal ?? code}); see ${LOG_FOLDER}${log}`),
     );
     child.stdin!.on('error', () => {});
   }
 
-  /** Makes the virtual environment where it is missing, which takes a minute, and starts the process. What the engines print goes to `.cache/interop/engines.log`. */
-  static start(): Engines {
-    const python = execFileSync(`${HERE}venv.sh`, {
+  /** Makes the virtual environment where it is missing, which takes a minute, and starts the process. What the engines print goes to a log in `.cache/interop`. */
+  static start({ environment, env = {}, log: name = 'engines.log' }: StartOptions = {}): Engines {
+    const python = execFileSync(`${HERE}venv.sh`, environment ?? [], {
       stdio: ['ignore', 'pipe', 'inherit'],
       encoding: 'utf8',
     }).trim();
     mkdirSync(LOG_FOLDER, { recursive: true });
-    const log = openSync(`${LOG_FOLDER}engines.log`, 'w');
+    const log = openSync(`${LOG_FOLDER}${name}`, 'w');
     const child = spawn(python, ['-u', `${HERE}server.py`], {
       stdio: ['pipe', 'pipe', log],
-      env: { ...process.env, TZ: 'America/Los_Angeles', PYTHONDONTWRITEBYTECODE: '1' },
+      env: { ...process.env, TZ: 'America/Los_Angeles', PYTHONDONTWRITEBYTECODE: '1', ...env },
     });
-    return new Engines(child);
+    return new Engines(child, name);
   }
 
   /** Rejects with the engine's own message. */
@@ -131,6 +152,13 @@ export class Engines {
       this.#pending.set(id, { resolve: (result) => resolve(result as Operations[Name][1]), reject });
       this.#child.stdin!.write(`${JSON.stringify({ id, op: name, args })}\n`);
     });
+  }
+
+  /** Ends the process, whose last request has been answered. */
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.stdin!.end();
+    await ended;
   }
 
   #answer(line: string): void {

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Makes .venv-interop/ from test/interop/requirements.txt, once per content of that file, and prints the path of its python.
+# Makes a virtual environment from a file of pins, once per content of that file, and prints the path of its python. Takes the file and the environment's
+# folder, both relative to the project's; by default test/interop/requirements.txt and .venv-interop.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
-requirements=$root/test/interop/requirements.txt
-venv=$root/.venv-interop
+requirements=$root/${1:-test/interop/requirements.txt}
+venv=$root/${2:-.venv-interop}
 
 find_python() {
   local name
@@ -27,7 +28,7 @@ is_ready() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/stamp" 2>/dev/null)" =
 if ! is_ready; then
   # Two suites started side by side make it once: the second waits for the first.
   mkdir -p "$root/.cache"
-  exec 9>"$root/.cache/venv.lock"
+  exec 9>"$root/.cache/$(basename "$venv").lock"
   if command -v flock >/dev/null; then flock 9; fi
   if ! is_ready; then
     rm -rf "$venv"
