@@ -1,18 +1,9 @@
 /** What a line of a log file starts as: a file action in the form that every engine writes, or anything else. */
-export type LineKind = 'add' | 'remove' | 'other';
-
-/** One line as a byte span, without its line end, surrounding blanks or byte order mark. */
-export interface ActionLine {
-  readonly kind: LineKind;
-  readonly start: number;
-  readonly end: number;
-}
-
 export const OTHER_LINE = 0;
 export const ADD_LINE = 1;
 export const REMOVE_LINE = 2;
 
-/** The lines of a log file in columns: line i is [starts[i], ends[i]) and of kind `kinds[i]`. */
+/** The lines of a log file in columns: line i is [starts[i], ends[i]), without its line end, surrounding blanks or byte order mark, and of kind `kinds[i]`. */
 export interface ActionLines {
   readonly count: number;
   readonly kinds: Uint8Array;
@@ -26,7 +17,7 @@ const ADD = Uint8Array.from('{"add":{', (c) => c.charCodeAt(0));
 const REMOVE = Uint8Array.from('{"remove":{', (c) => c.charCodeAt(0));
 
 /**
- * Finds the lines of a log file without decoding them. A line of kind `add` or `remove` starts with exactly `{"add":{` or `{"remove":{`; whether it is whole
+ * Finds the lines of a log file without decoding them. A line of kind `ADD_LINE` or `REMOVE_LINE` starts with exactly `{"add":{` or `{"remove":{`; whether it is whole
  * and holds nothing else is for who reads it. Blank lines, `\r` before `\n`, a byte order mark and a missing last newline are passed over.
  */
 export function scanActionSpans(bytes: Uint8Array): ActionLines {
@@ -57,15 +48,6 @@ export function scanActionSpans(bytes: Uint8Array): ActionLines {
     count++;
   }
   return { count, kinds, starts, ends };
-}
-
-/** The same lines one by one. */
-export function* scanActionLines(bytes: Uint8Array): Iterable<ActionLine> {
-  const { count, kinds, starts, ends } = scanActionSpans(bytes);
-  for (let i = 0; i < count; i++) {
-    const kind = kinds[i] === ADD_LINE ? 'add' : kinds[i] === REMOVE_LINE ? 'remove' : 'other';
-    yield { kind, start: starts[i]!, end: ends[i]! };
-  }
 }
 
 function isBlank(byte: number): boolean {

@@ -75,15 +75,6 @@ export async function classifyFiles(
   return { all: merged(partitions.all, rest.all), some: rest.some, none: merged(partitions.none, rest.none) };
 }
 
-/** The files whose rows provably all satisfy the predicate: what can be removed whole, or counted from metadata where there is no deletion vector. */
-export async function provablyAll(
-  state: PruneState,
-  bound: BoundPredicate,
-  options: PruneOptions = {},
-): Promise<Int32Array> {
-  return (await classifyFiles(state, bound, options)).all;
-}
-
 /** Why a file is read or not. */
 export interface FileVerdict {
   readonly id: number;

@@ -74,11 +74,6 @@ function physicalType(type: DataType, mode: MappingMode): DataType {
   }
 }
 
-/** The logical names of top-level columns to their physical ones. */
-export function logicalToPhysical(schema: StructType, mode: MappingMode): ReadonlyMap<string, string> {
-  return new Map(schema.fields.map((field) => [field.name, physicalName(field, mode)]));
-}
-
 /** A leaf or inner column found by its logical path through structs. */
 export interface ColumnPath {
   readonly field: StructField;

@@ -1,14 +1,11 @@
 import { RecordBatch as Batch, Data, type RecordBatch, Struct } from 'apache-arrow';
 import { isTableError, TableError } from '../../errors.js';
-import { toArrowData } from '../../parquet/arrow-data.js';
-import type { ColumnData } from '../../parquet/column/assemble.js';
 import { type Bound, bindExpression } from '../../scan/bind.js';
-import { evaluateColumn } from '../../scan/evaluate.js';
+import { deriveColumn } from '../../scan/evaluate-derive.js';
 import type { Expression } from '../../scan/predicate.js';
 import { parseExpression } from '../../scan/sql.js';
-import { toArrowSchema, toArrowType } from '../../schema/arrow.js';
-import { packBytes, packStrings } from '../../schema/text-column.js';
-import type { DataType, Datum, StructType } from '../../schema/types.js';
+import { toArrowSchema } from '../../schema/arrow.js';
+import type { StructType } from '../../schema/types.js';
 import { parseAssignment } from './assignment.js';
 
 /** A column that is computed from others: `--derive 'day = date(ts)'`. */
@@ -89,8 +86,7 @@ export function* derive({ schema, columns }: BoundDerivations, batch: RecordBatc
 }
 
 function withColumn(batch: RecordBatch, name: string, bound: Bound, schema: StructType): RecordBatch {
-  const { type, values } = evaluateColumn(bound, batch);
-  const data = toArrowData(toArrowType(type), columnOf(type, values));
+  const data = deriveColumn(bound, batch);
   const field = toArrowSchema(schema).fields.find((candidate) => candidate.name === name)!;
   const fields = [...batch.schema.fields, field];
   const children = [...batch.data.children, data];
@@ -105,71 +101,4 @@ function withColumn(batch: RecordBatch, name: string, bound: Bound, schema: Stru
     children,
   );
   return new Batch(wider, struct);
-}
-
-/** Values of a primitive type as a column. */
-function columnOf(type: DataType, values: readonly Datum[]): ColumnData {
-  const length = values.length;
-  const validity = new Uint8Array((length + 7) >> 3);
-  let nullCount = 0;
-  for (let i = 0; i < length; i++) {
-    if (values[i] === null) nullCount++;
-    else validity[i >> 3]! |= 1 << (i & 7);
-  }
-  const column = { length, nullCount, ...(nullCount > 0 ? { validity } : {}) };
-  switch (type.type) {
-    case 'string': {
-      const { offsets, bytes } = packStrings(
-        values.map((value) => (value as string | null) ?? ''),
-        () => undefined,
-      );
-      return { ...column, offsets, values: bytes };
-    }
-    case 'binary': {
-      const { offsets, bytes } = packBytes(
-        values.map((value) => (value as Uint8Array | null) ?? undefined),
-        () => undefined,
-      );
-      return { ...column, offsets, values: bytes };
-    }
-    case 'boolean': {
-      const bits = new Uint8Array((length + 7) >> 3);
-      values.forEach((value, i) => {
-        if (value === true) bits[i >> 3]! |= 1 << (i & 7);
-      });
-      return { ...column, values: bits };
-    }
-    default:
-      return { ...column, values: new Uint8Array(fixedValues(type, values).buffer) };
-  }
-}
-
-function fixedValues(
-  type: DataType,
-  values: readonly Datum[],
-): Int8Array | Int16Array | Int32Array | Float32Array | Float64Array | BigInt64Array {
-  switch (type.type) {
-    case 'byte':
-      return Int8Array.from(values, Number);
-    case 'short':
-      return Int16Array.from(values, Number);
-    case 'integer':
-    case 'date':
-      return Int32Array.from(values, Number);
-    case 'float':
-      return Float32Array.from(values, Number);
-    case 'double':
-      return Float64Array.from(values, Number);
-    case 'decimal': {
-      const halves = new BigInt64Array(values.length * 2);
-      values.forEach((value, i) => {
-        const unscaled = (value as bigint | null) ?? 0n;
-        halves[2 * i] = BigInt.asIntN(64, unscaled);
-        halves[2 * i + 1] = unscaled >> 64n;
-      });
-      return halves;
-    }
-    default:
-      return BigInt64Array.from(values, (value) => (value as bigint | null) ?? 0n);
-  }
 }

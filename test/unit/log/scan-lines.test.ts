@@ -1,18 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { scanActionLines } from '../../../src/log/scan-lines.js';
+import { ADD_LINE, REMOVE_LINE, scanActionSpans } from '../../../src/log/scan-lines.js';
 
 const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
 function lines(text: string): [string, string][] {
   const bytes = new TextEncoder().encode(text);
-  return [...scanActionLines(bytes)].map(({ kind, start, end }) => [
-    kind,
-    decode(bytes.subarray(start, end)),
+  const { count, kinds, starts, ends } = scanActionSpans(bytes);
+  const nameOf = (kind: number) => (kind === ADD_LINE ? 'add' : kind === REMOVE_LINE ? 'remove' : 'other');
+  return Array.from({ length: count }, (_, i) => [
+    nameOf(kinds[i]!),
+    decode(bytes.subarray(starts[i]!, ends[i]!)),
   ]);
 }
 
-describe('scanActionLines', () => {
+describe('scanActionSpans', () => {
   test('tells adds and removes from everything else', () => {
     expect(
       lines('{"add":{"a":1}}\n{"remove":{}}\n{"add":null,"remove":{}}\n{ "add":{}}\n{"adds":{}}\n{"ad'),

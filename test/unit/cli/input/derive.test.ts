@@ -47,6 +47,18 @@ describe('derived columns', () => {
     expect(last).toMatchObject({ id: 69_999n, odd: 1n });
   });
 
+  test('of times are right in every slice, NULL included', () => {
+    const rows = Array.from({ length: 70_000 }, (_, i) => ({
+      ts: i % 3 === 0 ? null : BigInt(i - 1) * 3_600_000_000n,
+    }));
+    const bound = bindDerivations([parseDerivation('day = date(ts)')], schema);
+    const slices = [...derive(bound, batchFromRows(rows, schema))];
+    const last = rowsFromBatch(slices[1]!, bound.schema).slice(0, 2);
+    expect(last.map(({ day }) => day && String(day))).toEqual(['1977-06-23', '1977-06-23']);
+    const first = rowsFromBatch(slices[0]!, bound.schema).slice(0, 2);
+    expect(first.map(({ day }) => day && String(day))).toEqual([null, '1970-01-01']);
+  });
+
   test('have the type of their expression', () => {
     const { fields } = bindDerivations(
       [parseDerivation('day = date(ts)'), parseDerivation('y = year(ts)')],
