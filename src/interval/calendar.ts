@@ -49,7 +49,7 @@ export class Calendar {
     this.#zone = zoneOf(options.timeZone ?? 'UTC');
     this.#text = {
       timeZone: this.#zone.id,
-      label: (ms) => labelText(this.step, ms, this.#wallAt(ms)),
+      label: (ms) => labelText(this.step, ms, (at) => this.wallMs(at)),
       local: (ms) => localText(this.#zone, ms),
       wall: (ms) => this.#wallAt(ms),
     };
@@ -123,6 +123,15 @@ export class Calendar {
     return { startMs: this.#boundOf(index), endMs: this.#boundOf(index + 1) };
   }
 
+  /**
+   * What the wall clock shows at an instant, both in milliseconds and the clock as if it were UTC; for days and longer at the start of the interval that the
+   * instant lies in. Where the zone skips midnight it is midnight all the same.
+   */
+  wallMs(ms: number): number {
+    if (isSubDay(this.step.unit)) return ms + Math.round(this.#zone.offsetMinutes(ms) * 60_000);
+    return this.#dayAt(this.#indexOf(ms)) * DAY_MS + this.step.minute * 60_000;
+  }
+
   toJSON(): CalendarData {
     const { unit, count } = this.step;
     const anchor = anchorText(this.step);
@@ -185,11 +194,12 @@ export class Calendar {
   }
 
   #wallAt(ms: number): Temporal.PlainDateTime {
-    if (isSubDay(this.step.unit))
-      return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(this.timeZone).toPlainDateTime();
-    const { year, month, day } = civilFromDays(this.#dayAt(this.#indexOf(ms)));
-    const { minute } = this.step;
-    return new Temporal.PlainDateTime(year, month, day, Math.floor(minute / 60), minute % 60);
+    const wall = this.wallMs(ms);
+    const days = Math.floor(wall / DAY_MS);
+    const { year, month, day } = civilFromDays(days);
+    const seconds = Math.floor((wall - days * DAY_MS) / 1000);
+    const [hour, minute] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+    return new Temporal.PlainDateTime(year, month, day, hour, minute, seconds % 60);
   }
 
   #boundText(ms: number): string {
@@ -197,6 +207,8 @@ export class Calendar {
     return this.timeZone === 'UTC' ? instantText(ms) : `${instantText(ms)} (${local})`;
   }
 }
+
+const DAY_MS = 86_400_000;
 
 /** Milliseconds since the Unix epoch. Throws `INVALID_INPUT` for what is no instant or lies outside the years 0001 to 9999. */
 export function millisecondsOf(instant: InstantLike): number {

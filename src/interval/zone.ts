@@ -6,6 +6,9 @@ const DAY_MS = 86_400_000;
 /** Days whose starts are kept; a calendar walks along, so that the last few are what it asks for again. */
 const KEPT_DAYS = 4096;
 
+/** More than any zone has changed its clocks at once; some have changed sides of the date line. */
+const LONGEST_CHANGE_MS = 26 * 3_600_000;
+
 /** What a calendar asks of a time zone. Days are counted from 1970-01-01; instants are milliseconds since the Unix epoch. */
 export interface Zone {
   /** The IANA name as the time zone database spells it, or an offset such as `+05:30`. */
@@ -60,7 +63,15 @@ function namedZone(id: string): Zone {
   const starts = new Map<number, number>();
   const zoned = (ms: number): Temporal.ZonedDateTime =>
     Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(id);
-  const offsetMs = (ms: number): number => zoned(ms).offsetNanoseconds / 1_000_000;
+  // The offset that was asked for last, and from when until when it holds as far as is known.
+  let known = { from: 0, until: 0, offset: 0 };
+  const offsetMs = (ms: number): number => {
+    if (ms >= known.from && ms < known.until) return known.offset;
+    const at = zoned(ms);
+    const until = at.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
+    known = { from: ms, until, offset: at.offsetNanoseconds / 1_000_000 };
+    return known.offset;
+  };
   const compute = (day: number, minute: number): number => {
     const date = new Temporal.PlainDate(...ymd(day));
     if (minute === 0) return date.toZonedDateTime(id).epochMilliseconds;
@@ -78,9 +89,12 @@ function namedZone(id: string): Zone {
     id,
     dayOf: (ms) => Math.floor((ms + offsetMs(ms)) / DAY_MS),
     at: (day, minute) => {
+      const near = day * DAY_MS + minute * 60_000 - known.offset;
+      // No clock was ever set back by more, so that this is the first time that it shows this.
+      if (near >= known.from + LONGEST_CHANGE_MS && near < known.until) return near;
       const key = day * 1440 + minute;
-      const known = starts.get(key);
-      if (known !== undefined) return known;
+      const start = starts.get(key);
+      if (start !== undefined) return start;
       if (starts.size >= KEPT_DAYS) starts.clear();
       const ms = compute(day, minute);
       starts.set(key, ms);

@@ -4,9 +4,10 @@ import { type Interval, instantText } from '../interval/interval.js';
 import { covers, difference, type IntervalSet, union } from '../interval/set.js';
 import { tableProperties } from '../log/properties.js';
 import type { State } from '../snapshot/state.js';
-import { type CommittedNote, loadFacts } from './facts.js';
-import { type Job, stateOf } from './job.js';
-import { type LedgerEntry, readLedger, spanKey } from './ledger.js';
+import { checkCalendar } from './calendar-file.js';
+import { type CommittedNote, type KnownRuns, loadFacts } from './facts.js';
+import { type Job, stateIfAny } from './job.js';
+import { type Ledger, placesIn, readLedger } from './ledger.js';
 import { liveRows } from './live.js';
 import { type Freshness, Staleness } from './stale.js';
 
@@ -43,6 +44,7 @@ export interface CoverageEntry {
 export interface Coverage {
   readonly pipeline: string;
   readonly url: string;
+  /** -1 where the table is yet to be created. */
   readonly version: number;
   /** Oldest first. */
   readonly entries: readonly CoverageEntry[];
@@ -60,9 +62,34 @@ export interface CoverageOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Calendar against ledger, from the table and the notes beside its log alone. Throws `NOT_A_TABLE`, `INVALID_INPUT` for bounds that are none. */
+/** Calendar against ledger, from the table and the notes beside its log alone. Throws `NOT_A_TABLE`, `CALENDAR_CHANGED`, `INVALID_INPUT` for bounds that are none. */
 export async function coverage(job: Job, options: CoverageOptions = {}): Promise<Coverage> {
-  return coverageOf(job, await stateOf(job), options);
+  const state = await stateIfAny(job);
+  // Cut otherwise than the runs were, all would seem to be missing.
+  if (state) await checkCalendar(job, state, { write: false });
+  return state ? coverageOf(job, state, options) : coverageOfNone(job, options);
+}
+
+/** Before the first run, which creates the table: nothing is done. */
+function coverageOfNone(job: Job, options: CoverageOptions): Coverage {
+  const now = job.table.ctx.clock.now();
+  const entries = intervalsFor(job, now, options).map(
+    (interval): CoverageEntry => ({
+      interval,
+      state: interval.endMs > now ? 'open' : 'missing',
+      attempt: 0,
+      rows: undefined,
+      live: 0,
+      run: undefined,
+    }),
+  );
+  return {
+    pipeline: job.definition.name,
+    url: job.table.url,
+    version: -1,
+    entries,
+    counts: counted(entries),
+  };
 }
 
 /** The same of a state at hand. */
@@ -70,36 +97,28 @@ export async function coverageOf(job: Job, state: State, options: CoverageOption
   const { definition, table } = job;
   const now = table.ctx.clock.now();
   const intervals = intervalsFor(job, now, options);
-  const ledger = readLedger(state, definition.name);
-  const wanted = new Map<string, LedgerEntry>();
-  for (const interval of intervals) {
-    const entry = ledger.get(spanKey(interval));
-    if (entry) wanted.set(spanKey(interval), entry);
-  }
-  const facts = await loadFacts(table, definition.name, wanted);
+  const { own, places, others } = splitLedger(readLedger(state, definition.name), intervals);
+  const runs = await loadFacts(table, definition.name, own);
   const isCounted = options.rows !== false && definition.mode !== 'upsert' && intervals.length > 0;
   const live = isCounted ? await liveRows(job, state, intervals, options.signal) : [];
-  const elsewhere = coveredByOthers(ledger, intervals);
-  const freshness = options.inputs === false ? undefined : judgeAll(job, facts);
+  const freshness = options.inputs === false ? undefined : judgeAll(job, runs);
   const forgotten = forgottenBefore(state, now);
   const entries: CoverageEntry[] = [];
   for (const [i, interval] of intervals.entries()) {
-    const key = spanKey(interval);
-    const [entry, run] = [wanted.get(key), facts.get(key)];
-    const rows = run?.rows;
-    const base = { interval, attempt: entry?.attempt ?? 0, rows, live: live[i], run };
+    const at = places[i]!;
+    const rows = runs.rows(at);
     let name: IntervalState;
     if (interval.endMs > now) name = 'open';
-    else if (!entry) {
-      const isCovered = covers(elsewhere, interval.startMs) && difference([interval], elsewhere).length === 0;
+    else if (at < 0) {
+      const isCovered = covers(others, interval.startMs) && difference([interval], others).length === 0;
       name = isCovered ? 'done' : interval.endMs <= forgotten ? 'unknown' : 'missing';
-    } else if (run?.mode === 'undo') name = 'undone';
+    } else if (runs.isUndo(at)) name = 'undone';
     else if (rows !== undefined && live[i] !== undefined && live[i] !== rows) name = 'changed';
     else {
-      const fresh: Freshness = (run && (await freshness?.(run))) ?? 'fresh';
+      const fresh = freshness === undefined ? 'fresh' : await freshness(at);
       name = fresh === 'fresh' ? (rows === 0 ? 'empty' : 'done') : fresh;
     }
-    entries.push({ ...base, state: name });
+    entries.push(new Entry(interval, name, at < 0 ? 0 : own.attempt(at), live[i], runs, at));
   }
   return {
     pipeline: definition.name,
@@ -108,6 +127,39 @@ export async function coverageOf(job: Job, state: State, options: CoverageOption
     entries,
     counts: counted(entries),
   };
+}
+
+/** An entry whose run is parsed when it is asked for: a table may have half a million. */
+class Entry implements CoverageEntry {
+  readonly interval: Interval;
+  readonly state: IntervalState;
+  readonly attempt: number;
+  readonly live: number | undefined;
+  readonly #runs: KnownRuns;
+  readonly #at: number;
+
+  constructor(
+    interval: Interval,
+    state: IntervalState,
+    attempt: number,
+    live: number | undefined,
+    runs: KnownRuns,
+    at: number,
+  ) {
+    this.interval = interval;
+    this.state = state;
+    this.attempt = attempt;
+    this.live = live;
+    this.#runs = runs;
+    this.#at = at;
+  }
+
+  get rows(): number | undefined {
+    return this.#runs.rows(this.#at);
+  }
+  get run(): CommittedNote | undefined {
+    return this.#runs.note(this.#at);
+  }
 }
 
 function intervalsFor(job: Job, now: number, { fromMs, untilMs }: CoverageOptions): Interval[] {
@@ -124,25 +176,33 @@ function intervalsFor(job: Job, now: number, { fromMs, untilMs }: CoverageOption
   return [...calendar.between(from, untilMs === undefined ? Math.max(from, until) : until)];
 }
 
-/** What entries that are none of the calendar's intervals cover: those of an earlier calendar. */
-function coveredByOthers(
-  ledger: ReadonlyMap<string, LedgerEntry>,
+/** The entries of the intervals, for each of these its position among them or -1, and what the others cover: those of an earlier calendar. */
+function splitLedger(
+  ledger: Ledger,
   intervals: readonly Interval[],
-): IntervalSet {
-  const own = new Set(intervals.map(spanKey));
-  const others: Span[] = [...ledger.values()].filter((entry) => !own.has(spanKey(entry)));
-  return union(others);
+): { readonly own: Ledger; readonly places: Int32Array; readonly others: IntervalSet } {
+  const places = placesIn(ledger, {
+    starts: Float64Array.from(intervals, ({ startMs }) => startMs),
+    ends: Float64Array.from(intervals, ({ endMs }) => endMs),
+  });
+  const taken = places.filter((place) => place >= 0);
+  const own = ledger.pick(taken);
+  let next = 0;
+  const renumbered = places.map((place) => (place < 0 ? -1 : next++));
+  const isTaken = new Uint8Array(ledger.size);
+  for (const place of taken) isTaken[place] = 1;
+  const others: Span[] = [];
+  for (let i = 0; i < ledger.size; i++)
+    if (isTaken[i] === 0) others.push({ startMs: ledger.starts[i]!, endMs: ledger.ends[i]! });
+  return { own, places: renumbered, others: union(others) };
 }
 
-function judgeAll(
-  job: Job,
-  facts: ReadonlyMap<string, CommittedNote>,
-): (run: CommittedNote) => Promise<Freshness> {
+function judgeAll(job: Job, runs: KnownRuns): (at: number) => Promise<Freshness> {
   const oldest = new Map<string, number>();
-  for (const { inputs } of facts.values())
+  for (const { inputs } of runs.notes())
     for (const { url, version } of inputs) oldest.set(url, Math.min(version, oldest.get(url) ?? version));
   const staleness = new Staleness(job.runtime);
-  return ({ inputs }) => staleness.judge(inputs, (url) => oldest.get(url) ?? 0);
+  return async (at) => staleness.judge(runs.note(at)?.inputs ?? [], (url) => oldest.get(url) ?? 0);
 }
 
 /** Entries older than this may have been dropped by the table's retention of transactions. */

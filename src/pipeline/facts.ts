@@ -1,6 +1,5 @@
 import { isTableError } from '../errors.js';
 import type { Span } from '../interval/calendar.js';
-import { instantText } from '../interval/interval.js';
 import type { CommitInfoAction } from '../log/actions.js';
 import { readCommitInfo } from '../log/commit-time.js';
 import { parseJson, stringifyJson } from '../log/json.js';
@@ -8,7 +7,9 @@ import { listLog } from '../log/listing.js';
 import type { TableContext } from '../runtime/table-context.js';
 import type { JsonObject } from '../schema/types.js';
 import type { PipelineMode } from './definition.js';
-import { encodeName, type LedgerEntry, spanKey } from './ledger.js';
+import { Ledger, type LedgerEntry, placesIn } from './ledger.js';
+import { readCommitted, writeNote } from './notes.js';
+import { type RollUp, readRollUp, writeRollUp } from './roll-up.js';
 
 /** A table that a run read. */
 export interface InputFacts {
@@ -63,7 +64,7 @@ export type RunNote =
 export type CommittedNote = Extract<RunNote, { status: 'committed' }>;
 export type FailedNote = Extract<RunNote, { status: 'failed' }>;
 
-/** Notes read at once. */
+/** Commits read at once. */
 const AHEAD = 32;
 /** So many notes outside the roll-up make a new one worth its bytes. */
 const LOOSE_NOTES = 32;
@@ -98,97 +99,92 @@ function isFacts(value: unknown): value is RunFacts {
   );
 }
 
-/** Writes a note. It is no authority, so that a failure is only told. */
-export async function writeNote(table: TableContext, note: RunNote): Promise<void> {
-  const name = note.status === 'committed' ? `${note.attempt}` : `${note.attempt}-failed-${note.runId}`;
-  const key = `${folderOf(note.pipeline)}${spanName(note)}/${name}.json`;
-  try {
-    await table.store.put(key, new TextEncoder().encode(`${JSON.stringify(note)}\n`));
-  } catch (error) {
-    table.ctx.emit({
-      type: 'warning',
-      message: `A note of a run could not be written: ${String(error)}`,
-      file: key,
-    });
+/** What is known of the last run of each entry of a ledger, by the entry's position. */
+export class KnownRuns {
+  readonly #rollUp: RollUp;
+  readonly #places: Int32Array;
+  readonly #loose: ReadonlyMap<number, CommittedNote>;
+
+  constructor(rollUp: RollUp, places: Int32Array, loose: ReadonlyMap<number, CommittedNote>) {
+    this.#rollUp = rollUp;
+    this.#places = places;
+    this.#loose = loose;
+  }
+
+  /** Undefined where no trace of the run is left. */
+  note(at: number): CommittedNote | undefined {
+    const place = this.#places[at] ?? -1;
+    return place < 0 ? this.#loose.get(at) : this.#rollUp.note(place);
+  }
+  rows(at: number): number | undefined {
+    const place = this.#places[at] ?? -1;
+    return place < 0 ? this.#loose.get(at)?.rows : this.#rollUp.rows(place);
+  }
+  isUndo(at: number): boolean {
+    const place = this.#places[at] ?? -1;
+    return place < 0 ? this.#loose.get(at)?.mode === 'undo' : this.#rollUp.isUndo(place);
+  }
+  /** Those that are known, oldest interval first. */
+  notes(): CommittedNote[] {
+    return Array.from(this.#places.keys(), (at) => this.note(at)).filter((note) => note !== undefined);
   }
 }
 
-/** The notes of one interval, oldest attempt first. */
-export async function readNotes(table: TableContext, pipeline: string, span: Span): Promise<RunNote[]> {
-  const text = { start: instantText(span.startMs), end: instantText(span.endMs) };
-  const keys: string[] = [];
-  for await (const page of table.store.list(`${folderOf(pipeline)}${spanName(text)}/`))
-    keys.push(...page.map(({ key }) => key));
-  const notes = await each(keys, (key) => readNote(table, key));
-  return notes
-    .filter((note) => note !== undefined)
-    .sort((a, b) => a.attempt - b.attempt || a.startedAt - b.startedAt);
-}
-
-/** The failed attempts of a pipeline that no later run made good, newest first by interval. One listing and a request for each. */
-export async function readFailures(
+/** The facts of one committed run: from its note, or else as `loadFacts` finds them. Undefined where no trace is left. */
+export async function loadRun(
   table: TableContext,
   pipeline: string,
-  ledger: ReadonlyMap<string, LedgerEntry>,
-): Promise<FailedNote[]> {
-  const keys: string[] = [];
-  for await (const page of table.store.list(folderOf(pipeline)))
-    for (const { key } of page) if (key.includes('-failed-')) keys.push(key);
-  const notes = await each(keys, (key) => readNote(table, key));
-  return notes.filter((note): note is FailedNote => {
-    if (note?.status !== 'failed') return false;
-    const entry = ledger.get(noteKey(note));
-    return (entry?.attempt ?? 0) < note.attempt;
-  });
+  entry: LedgerEntry,
+): Promise<CommittedNote | undefined> {
+  const [note] = await readCommitted(table, pipeline, [entry]);
+  return note ?? (await loadFacts(table, pipeline, Ledger.of([entry]))).note(0);
 }
 
 /**
- * The facts of the last run of each entry of a ledger, by `spanKey`: from the roll-up, the notes, and for those that have none the log, which are then written
- * down. What log cleanup and lost notes left no trace of is not in the result. Writes a new roll-up when many notes are outside of it.
+ * The facts of the last run of each entry of a ledger: from the roll-up, the notes, and for those that have none the log, which are then written down. What log
+ * cleanup and lost notes left no trace of is not in the result. Writes a new roll-up when many notes are outside of it.
  */
-export async function loadFacts(
-  table: TableContext,
-  pipeline: string,
-  ledger: ReadonlyMap<string, LedgerEntry>,
-): Promise<Map<string, CommittedNote>> {
-  const found = new Map<string, CommittedNote>();
-  const take = (note: RunNote | undefined): void => {
-    if (note?.status !== 'committed') return;
-    const key = noteKey(note);
-    if (ledger.get(key)?.attempt === note.attempt) found.set(key, note);
-  };
-  const rolledUp = await readRollUp(table, pipeline);
-  for (const note of rolledUp) take(note);
-  const loose = [...ledger].filter(([key]) => !found.has(key));
-  if (loose.length === 0) return found;
-  const keys = loose.map(([, entry]) => {
-    const text = { start: instantText(entry.startMs), end: instantText(entry.endMs) };
-    return `${folderOf(pipeline)}${spanName(text)}/${entry.attempt}.json`;
+export async function loadFacts(table: TableContext, pipeline: string, ledger: Ledger): Promise<KnownRuns> {
+  const rollUp = await readRollUp(table, pipeline);
+  const places = placesIn(rollUp, ledger);
+  places.forEach((place, at) => {
+    if (place >= 0 && rollUp.attempt(place) !== ledger.attempt(at)) places[at] = -1;
   });
-  for (const note of await each(keys, (key) => readNote(table, key))) take(note);
-  const missing = new Set(loose.map(([key]) => key).filter((key) => !found.has(key)));
+  const loose = Array.from(places.keys()).filter((at) => places[at]! < 0);
+  const found = new Map<number, CommittedNote>();
+  const known = new KnownRuns(rollUp, places, found);
+  if (loose.length === 0) return known;
+  const entries = loose.map((at) => ledger.entry(at));
+  (await readCommitted(table, pipeline, entries)).forEach((note, i) => {
+    if (note) found.set(loose[i]!, note);
+  });
+  const missing = new Map<string, number>();
+  for (const at of loose) if (!found.has(at)) missing.set(spanKey(ledger.entry(at)), at);
   if (missing.size > 0) {
-    for (const note of await factsInLog(table, pipeline, missing, ledger)) {
-      take(note);
+    for (const [at, note] of await factsInLog(table, pipeline, missing, ledger)) {
+      found.set(at, note);
       await writeNote(table, note);
     }
   }
-  if (loose.length >= LOOSE_NOTES) {
-    const others = rolledUp.filter((note) => !found.has(noteKey(note)));
-    await writeRollUp(table, pipeline, [...others, ...found.values()]);
+  if (found.size >= Math.max(LOOSE_NOTES, Math.sqrt(rollUp.size))) {
+    const notes = [...found.values()];
+    const renewed = new Set(notes.map(noteKey));
+    const isKept = (place: number): boolean =>
+      !renewed.has(spanKey({ startMs: rollUp.starts[place]!, endMs: rollUp.ends[place]! }));
+    await writeRollUp(table, pipeline, rollUp.bytesWith(notes, isKept));
   }
-  return found;
+  return known;
 }
 
 async function factsInLog(
   table: TableContext,
   pipeline: string,
-  missing: Set<string>,
-  ledger: ReadonlyMap<string, LedgerEntry>,
-): Promise<CommittedNote[]> {
+  missing: Map<string, number>,
+  ledger: Ledger,
+): Promise<Map<number, CommittedNote>> {
   const { commits } = await listLog(table.store, {});
   const newestFirst = [...commits.values()].sort((a, b) => b.version - a.version);
-  const notes: CommittedNote[] = [];
+  const notes = new Map<number, CommittedNote>();
   for (let from = 0; from < newestFirst.length && missing.size > 0; from += AHEAD) {
     const chunk = newestFirst.slice(from, from + AHEAD);
     const infos = await Promise.all(
@@ -198,86 +194,23 @@ async function factsInLog(
       const facts = factsOfCommit(info);
       if (facts?.pipeline !== pipeline) return;
       const key = noteKey(facts);
-      if (!missing.has(key) || ledger.get(key)?.attempt !== facts.attempt) return;
+      const at = missing.get(key);
+      if (at === undefined || ledger.attempt(at) !== facts.attempt) return;
       missing.delete(key);
-      notes.push({ status: 'committed', version: chunk[i]!.version, ...facts });
+      notes.set(at, { status: 'committed', version: chunk[i]!.version, ...facts });
     });
   }
   return notes;
-}
-
-async function readRollUp(table: TableContext, pipeline: string): Promise<CommittedNote[]> {
-  const notes = await readJson(table, rollUpKey(pipeline));
-  return Array.isArray(notes) ? notes.filter((note): note is CommittedNote => isFacts(note)) : [];
-}
-
-async function writeRollUp(
-  table: TableContext,
-  pipeline: string,
-  notes: readonly CommittedNote[],
-): Promise<void> {
-  const key = rollUpKey(pipeline);
-  try {
-    await table.store.put(key, new TextEncoder().encode(JSON.stringify(notes)));
-  } catch (error) {
-    table.ctx.emit({
-      type: 'warning',
-      message: `The roll-up of runs could not be written: ${String(error)}`,
-      file: key,
-    });
-  }
-}
-
-async function readNote(table: TableContext, key: string): Promise<RunNote | undefined> {
-  const note = await readJson(table, key);
-  return typeof note === 'object' && note !== null && 'runId' in note ? (note as RunNote) : undefined;
-}
-
-/** Undefined where there is no such object, or one that is no JSON: what is torn is as good as lost. */
-async function readJson(table: TableContext, key: string): Promise<unknown> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await table.store.get(key);
-  } catch (error) {
-    return unlessGone(error);
-  }
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
 }
 
 function unlessGone(error: unknown): undefined {
   if (!isTableError(error, 'NOT_FOUND')) throw error;
 }
 
-async function each<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length) {
-      const index = next++;
-      results[index] = await run(items[index]!);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(AHEAD, items.length) }, worker));
-  return results;
-}
-
-function folderOf(pipeline: string): string {
-  return `_intervale/runs/${encodeName(pipeline)}/`;
-}
-
-function rollUpKey(pipeline: string): string {
-  return `${folderOf(pipeline)}rollup.json`;
-}
-
 function noteKey({ start, end }: Pick<RunFacts, 'start' | 'end'>): string {
   return spanKey({ startMs: Date.parse(start), endMs: Date.parse(end) });
 }
 
-/** `20240105T000000Z-20240106T000000Z`: without colons, which some file systems refuse. */
-function spanName({ start, end }: Pick<RunFacts, 'start' | 'end'>): string {
-  return [start, end].map((text) => text.replaceAll(/[:-]/g, '')).join('-');
+function spanKey({ startMs, endMs }: Span): string {
+  return `${startMs}/${endMs}`;
 }

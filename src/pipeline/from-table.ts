@@ -18,9 +18,7 @@ export async function pipelinesOfTable(url: string, runtime: Runtime): Promise<P
   for (const { file } of (await newestCalendars(table.store)).values()) {
     const { unit, count, timeZone, anchor } = file.calendar;
     const calendar = new Calendar({ every: { unit, count, anchor } as StepOptions, timeZone });
-    const starts = [...readLedger(state, file.pipeline).values()].map(({ startMs }) => startMs);
-    const now = table.ctx.clock.now();
-    const oldest = starts.reduce((least, ms) => Math.min(least, ms), now);
+    const oldest = readLedger(state, file.pipeline).starts[0] ?? table.ctx.clock.now();
     const definition: Definition = {
       name: file.pipeline,
       url,

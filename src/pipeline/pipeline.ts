@@ -11,16 +11,10 @@ import { type Blame, blameRows } from './blame.js';
 import { migrateCalendar } from './calendar-file.js';
 import { type Coverage, coverage } from './coverage.js';
 import { checkDefinition, type Definition, type PipelineOptions } from './definition.js';
-import {
-  type CommittedNote,
-  type FailedNote,
-  loadFacts,
-  type RunNote,
-  readFailures,
-  readNotes,
-} from './facts.js';
-import { type Job, openJob, prepareJob, stateOf } from './job.js';
+import { type CommittedNote, type FailedNote, loadFacts, type RunNote } from './facts.js';
+import { type Job, openJob, prepareJob, stateIfAny, stateOf } from './job.js';
 import { readLedger } from './ledger.js';
+import { readFailures, readNotes } from './notes.js';
 import {
   type BackfillRange,
   type Bound,
@@ -124,13 +118,16 @@ export class Pipeline {
   /** The last run of every interval, oldest interval first, and the failures that no run has made good. */
   async runs(): Promise<{ readonly committed: CommittedNote[]; readonly failed: FailedNote[] }> {
     const job = this.#job();
-    const ledger = readLedger(await stateOf(job), this.name);
+    const state = await stateIfAny(job);
+    if (!state) return { committed: [], failed: [] };
+    const ledger = readLedger(state, this.name);
     const [facts, failed] = await Promise.all([
       loadFacts(job.table, this.name, ledger),
-      readFailures(job.table, this.name, ledger),
+      readFailures(job.table, state, this.name),
     ]);
-    const byStart = (a: RunNote, b: RunNote): number => (a.start < b.start ? -1 : a.start > b.start ? 1 : 0);
-    return { committed: [...facts.values()].sort(byStart), failed: failed.sort(byStart) };
+    const byStart = (a: RunNote, b: RunNote): number =>
+      a.start < b.start ? -1 : a.start > b.start ? 1 : a.startedAt - b.startedAt;
+    return { committed: facts.notes(), failed: failed.sort(byStart) };
   }
 
   /** Every attempt of one interval that left a note, oldest first. */

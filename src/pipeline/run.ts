@@ -12,10 +12,11 @@ import { type Amount, assertMayRemove, NOTHING, stagedAmount } from '../write/pl
 import { ruledBatches } from '../write/ruled-source.js';
 import type { RowSource } from '../write/source.js';
 import type { Work } from '../write/work.js';
-import { commitFacts, factsText, type InputFacts, loadFacts, type RunFacts, writeNote } from './facts.js';
+import { commitFacts, factsText, type InputFacts, loadRun, type RunFacts } from './facts.js';
 import { Inputs } from './inputs.js';
 import { type Job, prepareJob } from './job.js';
-import { appIdOf, attemptOf, readLedger, spanKey } from './ledger.js';
+import { appIdOf, attemptOf, entryOf } from './ledger.js';
+import { writeNote } from './notes.js';
 import { thrownAt } from './place.js';
 import { bindTarget } from './target.js';
 import { stageRun } from './work.js';
@@ -157,12 +158,13 @@ async function runOnce(
       durationMs: Math.round(clock.monotonic() - startedMono),
     };
   } catch (error) {
+    const failure = inWordsOf(definition.name, interval, error);
     if (work && !isTableError(error, 'COMMIT_STATE_UNKNOWN')) await work.discard();
     if (!isTableError(error, 'ABORTED')) {
       const durationMs = Math.round(clock.monotonic() - startedMono);
-      await writeNote(table, { status: 'failed', ...head, durationMs, error: errorOf(error) });
+      await writeNote(table, { status: 'failed', ...head, durationMs, error: errorOf(failure) });
     }
-    throw error;
+    throw failure;
   } finally {
     await work?.close();
   }
@@ -240,9 +242,8 @@ async function* digested(
 
 async function recordedInputs(job: Job, interval: Interval, state: State): Promise<readonly InputFacts[]> {
   const { name } = job.definition;
-  const entry = readLedger(state, name).get(spanKey(interval));
-  const facts =
-    entry && (await loadFacts(job.table, name, new Map([[spanKey(interval), entry]]))).get(spanKey(interval));
+  const entry = entryOf(state, name, interval);
+  const facts = entry && (await loadRun(job.table, name, entry));
   if (facts) return facts.inputs;
   throw new TableError(
     'INVALID_INPUT',
@@ -291,6 +292,18 @@ function gaveUp(job: Job, interval: Interval, starts: number): TableError {
     'COMMIT_CONFLICT',
     `What ${job.definition.name} read for ${interval} was changed by other writers ${starts} times while it ran. Nothing was committed; run it again.`,
     { pipeline: job.definition.name, interval: interval.label },
+  );
+}
+
+/** Rows outside the target of an overwrite are, to who writes a pipeline, rows of another interval. */
+function inWordsOf(pipeline: string, interval: Interval, error: unknown): unknown {
+  if (!isTableError(error, 'OUTSIDE_TARGET')) return error;
+  const { rows, predicate, example } = error.context;
+  return new TableError(
+    'OUTSIDE_TARGET',
+    `${rows} of the rows that ${pipeline} produced for ${interval} ${rows === 1 ? 'is' : 'are'} not provably of it (${predicate}); for example one with ${example}. Nothing was committed.`,
+    { ...error.context, pipeline, interval: interval.label },
+    error,
   );
 }
 

@@ -96,9 +96,12 @@ class InputHistory {
   /** The newest version that may have touched the rows of a predicate; -1 for none that is known. */
   async #lastTouch(where: string | null): Promise<number> {
     const { metadata, protocol, schema } = this.#state!;
+    const [newest] = this.#changes;
+    if (newest === undefined) return -1;
+    if (where === null) return newest.version;
+    const bound = bindPredicate(parsePredicate(where), schema);
     for (const { version, touched } of this.#changes) {
-      if (touched === 'all' || where === null) return version;
-      const bound = bindPredicate(parsePredicate(where), schema);
+      if (touched === 'all') return version;
       if (await anyMayMatch({ metadata, protocol, schema, adds: touched }, bound)) return version;
     }
     return -1;

@@ -1,15 +1,16 @@
-import type { Temporal } from 'temporal-polyfill';
 import { TableError } from '../errors.js';
 import type { Interval } from '../interval/interval.js';
 import { isSubDay, stepText } from '../interval/step.js';
+import { nearestName } from '../scan/bind-column.js';
 import { and, col, type Expression, eq, ge, lit, lt } from '../scan/predicate.js';
-import { daysFromCivil } from '../schema/calendar-text.js';
 import { findField } from '../schema/mapping.js';
 import { typeText } from '../schema/type-text.js';
 import type { Datum, StructField } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
 import { parsed } from '../write/condition.js';
 import type { Definition } from './definition.js';
+
+const DAY_MS = 86_400_000;
 
 /** How a pipeline's intervals lie in the values of its column. */
 export interface Target {
@@ -34,15 +35,19 @@ export function bindTarget(definition: Definition, state: Pick<State, 'schema'>)
   const { calendar, column, startMs } = definition;
   const field = findField(state.schema, column);
   if (!field) {
-    throw new TableError('UNKNOWN_COLUMN', `The table has no column '${column}' to find intervals by.`, {
-      column,
-    });
+    const names = state.schema.fields.map(({ name }) => name);
+    const nearest = nearestName(column, names);
+    throw new TableError(
+      'UNKNOWN_COLUMN',
+      `The table has no column '${column}' to find intervals by. ${nearest === undefined ? `It has ${names.join(', ')}.` : `Did you mean ${nearest}?`}`,
+      { column },
+    );
   }
   const { unit, minute } = calendar.step;
   const refuse = (why: string): never => {
     throw new TableError(
       'INVALID_INPUT',
-      `The column '${field.name}' of type ${typeText(field.dataType)} cannot tell intervals of a ${stepText(calendar.step)} apart: ${why}.`,
+      `The column '${field.name}' of type ${typeText(field.dataType)} cannot be cut every ${stepText(calendar.step)}: ${why}.`,
       { column: field.name, type: typeText(field.dataType), every: stepText(calendar.step) },
     );
   };
@@ -50,24 +55,24 @@ export function bindTarget(definition: Definition, state: Pick<State, 'schema'>)
   switch (type.type) {
     case 'timestamp':
       return range(definition, field, {
-        startOf: (interval) => BigInt(interval.startMs) * 1000n,
-        endOf: (interval) => BigInt(interval.endMs) * 1000n,
+        placeOf: (ms) => ms,
+        bound: microseconds,
         place: milliseconds,
       });
     case 'timestamp_ntz':
       if (isSubDay(unit) && calendar.zone.changesAfter(startMs))
         refuse(`the clocks of ${calendar.timeZone} change, so that a wall clock can mean two instants`);
       return range(definition, field, {
-        startOf: (interval) => wallMicros(interval.wallStart),
-        endOf: (interval) => wallMicros(interval.wallEnd),
+        placeOf: (ms) => calendar.wallMs(ms),
+        bound: microseconds,
         place: milliseconds,
       });
     case 'date':
       if (isSubDay(unit)) refuse('it needs a timestamp');
       if (minute !== 0) refuse('they do not start at midnight');
       return range(definition, field, {
-        startOf: (interval) => dayOf(interval.wallStart),
-        endOf: (interval) => dayOf(interval.wallEnd),
+        placeOf: (ms) => calendar.wallMs(ms) / DAY_MS,
+        bound: (day) => day,
         place: (value) => value as number,
       });
     case 'string':
@@ -84,24 +89,22 @@ export function bindTarget(definition: Definition, state: Pick<State, 'schema'>)
 }
 
 interface Edges {
-  startOf(interval: Interval): Datum;
-  endOf(interval: Interval): Datum;
+  /** The place of a bound, which is given in milliseconds. */
+  placeOf(ms: number): number;
+  /** The value of the column at a place. */
+  bound(place: number): bigint | number;
   place(value: Datum): number;
 }
 
 function range(definition: Definition, field: StructField, edges: Edges): Target {
   const column = col([field.name]);
-  const type = field.dataType;
+  const bound = (ms: number) => lit(edges.bound(edges.placeOf(ms)), field.dataType);
   return {
     field,
-    predicate: (interval) =>
-      scoped(
-        definition,
-        ge(column, lit(edges.startOf(interval) as bigint | number, type)),
-        lt(column, lit(edges.endOf(interval) as bigint | number, type)),
-      ),
-    placeOfStart: (interval) => edges.place(edges.startOf(interval)),
-    placeOfEnd: (interval) => edges.place(edges.endOf(interval)),
+    predicate: ({ startMs, endMs }) =>
+      scoped(definition, ge(column, bound(startMs)), lt(column, bound(endMs))),
+    placeOfStart: ({ startMs }) => edges.placeOf(startMs),
+    placeOfEnd: ({ endMs }) => edges.placeOf(endMs),
     placeOf: (value) => (value === null ? undefined : edges.place(value)),
   };
 }
@@ -117,11 +120,6 @@ function milliseconds(value: Datum): number {
   return Number(micros < 0n && ms * 1000n !== micros ? ms - 1n : ms);
 }
 
-function dayOf({ year, month, day }: Temporal.PlainDateTime): number {
-  return daysFromCivil(year, month, day);
-}
-
-function wallMicros(wall: Temporal.PlainDateTime): bigint {
-  const seconds = wall.hour * 3600 + wall.minute * 60 + wall.second;
-  return (BigInt(dayOf(wall)) * 86_400n + BigInt(seconds)) * 1_000_000n;
+function microseconds(ms: number): bigint {
+  return BigInt(ms) * 1000n;
 }

@@ -10,9 +10,10 @@ import type { State } from '../snapshot/state.js';
 import { stageOverwriteWhere } from '../write/overwrite.js';
 import { stagedAmount } from '../write/plan.js';
 import { batchesOf } from '../write/source.js';
-import { loadFacts, type RunFacts, writeNote } from './facts.js';
-import { type Job, prepareJob } from './job.js';
-import { attemptOf, readLedger, spanKey } from './ledger.js';
+import { loadRun, type RunFacts } from './facts.js';
+import { checkedState, type Job } from './job.js';
+import { attemptOf, entryOf } from './ledger.js';
+import { writeNote } from './notes.js';
 import { commitRun, type RunResult } from './run.js';
 import { bindTarget } from './target.js';
 
@@ -40,7 +41,8 @@ export async function undoInterval(
   const { clock, ids } = table.ctx;
   const startedAt = clock.now();
   const startedMono = clock.monotonic();
-  const state = await prepareJob(job);
+  const state = await checkedState(job);
+  if (!state) throw neverRun(job, interval);
   const before = attemptOf(state, definition.name, interval);
   const toVersion = options.toVersion ?? (await versionBefore(job, interval, state));
   const then = await loadState(table.store, table.ctx, { version: toVersion });
@@ -106,15 +108,21 @@ export async function undoInterval(
 
 async function versionBefore(job: Job, interval: Interval, state: State): Promise<number> {
   const { name } = job.definition;
-  const entry = readLedger(state, name).get(spanKey(interval));
-  const run =
-    entry && (await loadFacts(job.table, name, new Map([[spanKey(interval), entry]]))).get(spanKey(interval));
+  const entry = entryOf(state, name, interval);
+  const run = entry && (await loadRun(job.table, name, entry));
   if (run) return run.version - 1;
+  if (!entry) throw neverRun(job, interval);
   throw new TableError(
     'INVALID_INPUT',
-    entry
-      ? `It is no longer known which version the last run of ${interval} became. Say which version to go back to (toVersion, --to-version).`
-      : `${interval} has not been run by ${name}, so there is nothing to undo.`,
+    `It is no longer known which version the last run of ${interval} became. Say which version to go back to (toVersion, --to-version).`,
+    { pipeline: name, interval: interval.label },
+  );
+}
+
+function neverRun({ definition: { name } }: Job, interval: Interval): TableError {
+  return new TableError(
+    'INVALID_INPUT',
+    `${interval} has not been run by ${name}, so there is nothing to undo.`,
     { pipeline: name, interval: interval.label },
   );
 }

@@ -7,10 +7,10 @@ import { type Row, rowsFromBatch } from '../schema/rows-out.js';
 import type { StructType } from '../schema/types.js';
 import type { State } from '../snapshot/state.js';
 import { ruledBatches } from '../write/ruled-source.js';
-import { loadFacts, type RunFacts } from './facts.js';
+import { loadRun, type RunFacts } from './facts.js';
 import { Inputs } from './inputs.js';
-import { type Job, prepareJob } from './job.js';
-import { readLedger, spanKey } from './ledger.js';
+import { checkedState, type Job } from './job.js';
+import { entryOf } from './ledger.js';
 import { bindTarget } from './target.js';
 
 export interface VerifyOptions {
@@ -51,16 +51,14 @@ export async function verifyInterval(
   interval: Interval,
   options: VerifyOptions = {},
 ): Promise<Verification> {
-  const state = await prepareJob(job);
-  const entry = readLedger(state, job.definition.name).get(spanKey(interval));
+  const state = await checkedState(job);
+  const entry = state && entryOf(state, job.definition.name, interval);
   const none = { onlyProduced: [], onlyInTable: [], unstable: false };
   if (!entry) {
     const absent = { recorded: undefined, produced: undefined, live: undefined };
     return { interval, status: 'not-run', attempt: 0, ...absent, ...none };
   }
-  const facts = (await loadFacts(job.table, job.definition.name, new Map([[spanKey(interval), entry]]))).get(
-    spanKey(interval),
-  );
+  const facts = await loadRun(job.table, job.definition.name, entry);
   const sides = new Sides(job, interval, state, facts, options);
   const produced = await sides.digest(sides.produced());
   const live = job.definition.mode === 'upsert' ? undefined : await sides.digest(sides.live());

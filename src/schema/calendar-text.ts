@@ -97,8 +97,8 @@ function splitDay(micros: bigint): { days: number; time: number } {
 }
 
 /**
- * Microseconds of a text of exactly the shape `YYYY-MM-DDTHH:MM:SS[.f]Z`, at most six fraction digits, day at most 28: what most texts look like. Undefined
- * asks for `parseTimestampText`.
+ * Microseconds of a text of exactly the shape `YYYY-MM-DDTHH:MM:SS[.f]Z`, at most six fraction digits: what most texts look like. Undefined asks for
+ * `parseTimestampText`.
  */
 export function quickInstant(text: string): bigint | undefined {
   const { length } = text;
@@ -114,8 +114,9 @@ export function quickInstant(text: string): bigint | undefined {
   const second = digits(text, 17, 19);
   const fraction = length > 20 ? digits(text, 20, length - 1) * FRACTION_SCALE[length - 21]! : 0;
   const ranged =
-    month >= 1 && month <= 12 && day >= 1 && day <= 28 && hour <= 23 && minute <= 59 && second <= 59;
-  if (!ranged || Number.isNaN(year + fraction)) return undefined;
+    month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour <= 23 && minute <= 59 && second <= 59;
+  if (!ranged || (day > 28 && day > daysInMonth(year, month)) || Number.isNaN(year + fraction))
+    return undefined;
   const micros =
     (daysFromCivil(year, month, day) * 86_400 + (hour * 60 + minute) * 60 + second) * 1_000_000 + fraction;
   return Number.isSafeInteger(micros) ? BigInt(micros) : undefined;

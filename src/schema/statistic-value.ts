@@ -3,6 +3,7 @@ import {
   instantMicros,
   parseDateText,
   parseTimestampText,
+  quickInstant,
   timestampText,
 } from './calendar-text.js';
 import {
@@ -20,6 +21,9 @@ export const STATISTIC_STRING_LENGTH = 32;
 
 /** How far a maximum may grow while looking for a character that sorts behind what was cut off. */
 const LONGEST_MAXIMUM = STATISTIC_STRING_LENGTH * 2;
+
+/** The length of `2024-01-05T00:00:00.123Z`: longer ones have microseconds. */
+const QUICK_MILLISECONDS = 24;
 
 const FIRST_DAY = -719_162;
 const LAST_DAY = 2_932_896;
@@ -93,6 +97,8 @@ function timestamp(
   text: string,
   bound: 'min' | 'max' | undefined,
 ): Datum | undefined {
+  const quick = quickInstant(text);
+  if (quick !== undefined) return bound === 'max' && text.length <= QUICK_MILLISECONDS ? quick + 999n : quick;
   const parsed = parseTimestampText(text);
   if (parsed === undefined) return undefined;
   // Without a zone nobody knows which instant is meant; with one other than UTC a wall clock is no longer that.

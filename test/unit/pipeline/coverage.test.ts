@@ -130,7 +130,7 @@ describe('coverage', () => {
     };
     expect((await coverage(hourly)).counts.empty).toBe(40);
     expect(reads.filter((key) => key.startsWith('_intervale/runs/'))).toEqual([
-      '_intervale/runs/events/rollup.json',
+      '_intervale/runs/events/rollup.jsonl',
     ]);
   });
 

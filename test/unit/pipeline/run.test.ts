@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseInterval } from '../../../src/interval/argument.js';
 import { readHistory } from '../../../src/log/history.js';
 import type { ProduceContext } from '../../../src/pipeline/definition.js';
-import { factsOfCommit, readNotes } from '../../../src/pipeline/facts.js';
+import { factsOfCommit } from '../../../src/pipeline/facts.js';
 import type { Job } from '../../../src/pipeline/job.js';
 import { attemptOf, readLedger } from '../../../src/pipeline/ledger.js';
+import { readNotes } from '../../../src/pipeline/notes.js';
 import { type Bench, contents, EVENTS, type Gate, gate, job, openBench, rowsAt, run } from './support.js';
 
 let bench: Bench;
