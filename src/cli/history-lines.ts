@@ -1,4 +1,5 @@
 import type { HistoryEntry } from '../log/history.js';
+import { factsOfCommit, type RunFacts } from '../pipeline/facts.js';
 import { bytesText, counted } from './render/bytes.js';
 import { isoTime } from './render/json.js';
 import { oneLine, tableLines } from './render/table.js';
@@ -21,11 +22,14 @@ export function historyRecord({ version, timestamp, commitInfo }: HistoryEntry):
 
 /** The versions for people. */
 export function historyLines(entries: readonly HistoryEntry[], paint: Paint): string[] {
-  const rows = entries.map((entry) => [
+  const runs = entries.map(({ commitInfo }) => factsOfCommit(commitInfo));
+  const hasRuns = runs.some((run) => run !== undefined);
+  const rows = entries.map((entry, i) => [
     String(entry.version),
     isoTime(entry.timestamp),
     oneLine(String(entry.commitInfo?.operation ?? '-')),
     oneLine(changeText(entry.commitInfo?.operationMetrics)),
+    ...(hasRuns ? [oneLine(runText(runs[i]))] : []),
     oneLine(String(entry.commitInfo?.engineInfo ?? '-')),
   ]);
   const columns = [
@@ -33,9 +37,16 @@ export function historyLines(entries: readonly HistoryEntry[], paint: Paint): st
     { title: 'time' },
     { title: 'operation' },
     { title: 'change' },
+    ...(hasRuns ? [{ title: 'run' }] : []),
     { title: 'engine' },
   ];
   return tableLines(columns, rows, paint);
+}
+
+/** Which pipeline's run a version is: `sales 2024-01-05 #2`. */
+function runText(run: RunFacts | undefined): string {
+  if (!run) return '-';
+  return `${run.pipeline} ${run.label} ${run.mode === 'undo' ? 'undo ' : ''}#${run.attempt}`;
 }
 
 /** The metrics that engines have in common. */

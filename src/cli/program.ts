@@ -49,7 +49,7 @@ export interface Cli {
 /** Adds one command to the program. */
 export type Register = (program: Command, cli: Cli) => void;
 
-const COMMANDS: readonly Register[] = [
+const TABLE_COMMANDS: readonly Register[] = [
   registerCreate,
   registerImport,
   registerDelete,
@@ -66,6 +66,9 @@ const COMMANDS: readonly Register[] = [
   registerProtocol,
   registerLog,
   registerDoctor,
+];
+
+const PIPELINE_COMMANDS: readonly Register[] = [
   registerRun,
   registerCatchUp,
   registerBackfill,
@@ -75,7 +78,6 @@ const COMMANDS: readonly Register[] = [
   registerVerify,
   registerUndo,
   registerBlame,
-  registerCompletion,
 ];
 
 /** The whole command line. Nothing heavy is loaded before an action asks for it. */
@@ -97,6 +99,11 @@ A table is s3://bucket/prefix, file:///path or a path.
 Exit codes: 0 done, 1 failed, 2 usage, 3 part of it failed, 4 conflict (safe to run again), 5 a check found something,
 6 refused by a guard, 7 commit state unknown, 130 interrupted.`,
   );
-  for (const register of COMMANDS) register(program, cli);
+  program.commandsGroup('Tables:');
+  for (const register of TABLE_COMMANDS) register(program, cli);
+  program.commandsGroup('Pipelines, each a file that exports what definePipeline gives:');
+  for (const register of PIPELINE_COMMANDS) register(program, cli);
+  program.commandsGroup('The shell:');
+  registerCompletion(program, cli);
   return program;
 }

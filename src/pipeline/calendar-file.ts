@@ -156,7 +156,7 @@ function assertSame(job: Job, recorded: CalendarFile, wanted: CalendarFile): voi
 
 function describe({ calendar, column, columnType, mode, scope }: CalendarFile): string {
   const { unit, count, timeZone, anchor } = calendar;
-  return `every ${count} ${unit} in ${timeZone}${anchor ? ` from ${anchor}` : ''} by ${column} ${columnType}, ${mode}${scope === null ? '' : ` where ${scope}`}`;
+  return `every ${count === 1 ? unit : `${count} ${unit}s`} in ${timeZone}${anchor ? ` from ${anchor}` : ''} by ${column} ${columnType}, ${mode}${scope === null ? '' : ` where ${scope}`}`;
 }
 
 function assertApart(job: Job, state: State, wanted: CalendarFile, other: CalendarFile): void {

@@ -224,6 +224,31 @@ export default failing;
     expect(stderr).not.toContain('committed');
   });
 
+  test('that is cut otherwise than its runs is refused, not shown as missing', async () => {
+    writeFileSync(file, source.replace('Europe/Berlin', 'UTC'));
+    for (const command of ['coverage', 'gaps', 'backfill'])
+      expect((await done(1, ...events(command, '--to', '2024-04-04'))).stderr).toMatch(
+        /recorded at .* as every day in Europe\/Berlin by ts timestamp, replace, and is now defined as every day in UTC/,
+      );
+    writeFileSync(file, source);
+  });
+
+  test('is told which rows are not of the interval', async () => {
+    writeFileSync(file, source.replace('.subtract({ seconds: 1 })', ''));
+    expect((await done(1, ...events('run', '--interval', '2024-04-01'))).stderr).toMatch(
+      /1 of the rows that events produced for 2024-04-01 is not provably of it \(ts >= .*\); for example one with ts = 2024-04-01T22:00:00Z\. Nothing was committed\./,
+    );
+    writeFileSync(file, source.replace("column: 'ts'", "column: 'tss'"));
+    expect((await done(1, ...events('run', '--interval', '2024-04-01'))).stderr).toMatch(/Did you mean ts\?/);
+    writeFileSync(file, source);
+  });
+
+  test('is in the history of its table', async () => {
+    const { stdout } = await done(0, 'history', table);
+    expect(stdout).toMatch(/change +run +engine\n/);
+    expect(stdout).toMatch(/ WRITE .* events 2024-03-31 #2 +intervale\//);
+  });
+
   test('tells its coverage, from the file or the table', async () => {
     const range = ['--from', '2024-03-28', '--to', '2024-04-06'];
     const found = await document('coverage', ...events('coverage', ...range));

@@ -84,11 +84,11 @@ export async function rangeOf(
   const range = { from: read(from), to: read(to) };
   if (range.from !== undefined || range.to !== undefined) {
     const { timeZone, zone } = calendar;
-    const told = (ms: number | undefined, otherwise: string): string => {
-      if (ms === undefined) return otherwise;
+    const told = (ms: number | undefined): string => {
+      if (ms === undefined) return 'now';
       return `${instantText(ms)}${timeZone === 'UTC' ? '' : ` (${localText(zone, ms)} in ${timeZone})`}`;
     };
-    session.talk(`range: from ${told(range.from, 'the start')} to ${told(range.to, 'now')}`);
+    session.talk(`range: from ${told(range.from ?? pipeline.definition.startMs)} to ${told(range.to)}`);
   }
   return {
     ...(range.from === undefined ? {} : { from: range.from }),
