@@ -1,5 +1,5 @@
 import { TableError } from '../errors.js';
-import { MAX_SCHEMA_DEPTH } from './schema-json.js';
+import { intervalType, MAX_SCHEMA_DEPTH } from './schema-json.js';
 import { quoteName, typeText } from './type-text.js';
 import type { DataType, JsonObject, PrimitiveName, StructField, StructType } from './types.js';
 
@@ -155,6 +155,8 @@ class DdlParser {
       }
       case 'struct':
         return plain(this.#struct(depth));
+      case 'interval':
+        return plain(this.#interval(token));
       default: {
         const name = Object.hasOwn(NAMES, word) ? NAMES[word] : undefined;
         if (name === undefined) throw this.#fail(`'${token.value}' is not a type`, token.at);
@@ -172,6 +174,16 @@ class DdlParser {
     } while (this.#take(','));
     this.#expect('>');
     return { type: 'struct', fields };
+  }
+
+  /** Not to be written, but understood, so that whoever refuses it can name its column. */
+  #interval(token: Token): DataType {
+    const unit = () => (this.#next?.kind === 'word' ? this.#name() : '');
+    const from = unit();
+    const name = this.#word('to') ? `interval ${from} to ${unit()}` : `interval ${from}`;
+    const type = intervalType(name.toLowerCase());
+    if (type === undefined) throw this.#fail(`'${name}' is not a type`, token.at);
+    return type;
   }
 
   #decimal(token: Token): DataType {

@@ -143,15 +143,21 @@ function readField(json: Json, path: readonly string[], depth: number): StructFi
   };
 }
 
+/** The type of an interval by Spark's name: months, or microseconds. */
+export function intervalType(name: string): DataType | undefined {
+  const first = INTERVAL.exec(name)?.[1];
+  if (first === undefined) return undefined;
+  return {
+    type: first === 'year' || first === 'month' ? 'interval year to month' : 'interval day to second',
+  };
+}
+
 function readName(name: string, path: readonly string[]): DataType {
   if (PRIMITIVES.has(name)) return { type: name as PrimitiveName };
   if (name === 'null') return { type: 'void' };
   if (COLLATED.test(name)) return { type: 'string' };
-  const interval = INTERVAL.exec(name)?.[1];
-  if (interval !== undefined) {
-    const isMonths = interval === 'year' || interval === 'month';
-    return { type: isMonths ? 'interval year to month' : 'interval day to second' };
-  }
+  const interval = intervalType(name);
+  if (interval !== undefined) return interval;
   const decimal = DECIMAL.exec(name);
   if (decimal) {
     const precision = Number(decimal[1] ?? 10);

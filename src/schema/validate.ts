@@ -56,10 +56,7 @@ function validateType(
     }
     case 'interval year to month':
     case 'interval day to second':
-      throw invalid(
-        `Column '${column}' is of type ${type.type}, which is not one of the Delta protocol.`,
-        column,
-      );
+      throw noIntervals(type.type, column);
     case 'void':
       throw invalid(
         `Column '${column}' is of type void, which holds nothing but NULL; give it another type.`,
@@ -146,7 +143,8 @@ function validatePartitionColumns(schema: StructType, partitionColumns: readonly
 
 /**
  * Checks that data files can be written for a schema as it is found (protocol: Void Type): no void inside an array or map, no struct whose fields are all
- * void, not all columns void; and no interval, which Spark alone writes. Such a table may still be read. Errors: `INVALID_SCHEMA` naming the column.
+ * void, not all columns void; and no interval, which Spark alone writes. Such a table may still be read. Errors: `INVALID_SCHEMA`, `UNSUPPORTED_FEATURE` for an
+ * interval, naming the column.
  */
 export function assertStorable(schema: StructType): void {
   if (schema.fields.every((field) => field.dataType.type === 'void')) {
@@ -170,10 +168,7 @@ function assertTypeStorable(type: DataType, path: readonly string[], inCollectio
       break;
     case 'interval year to month':
     case 'interval day to second':
-      throw invalid(
-        `Column '${column}' is of type ${type.type}, which is outside the Delta protocol and can only be read.`,
-        column,
-      );
+      throw noIntervals(type.type, column);
     case 'struct':
       if (type.fields.every((field) => field.dataType.type === 'void')) {
         throw invalid(
@@ -199,6 +194,16 @@ function assertTypeStorable(type: DataType, path: readonly string[], inCollectio
 /** True for the types whose values `add.partitionValues` can hold. */
 export function canPartition(type: DataType): boolean {
   return !['struct', 'array', 'map', 'variant', 'void'].includes(type.type);
+}
+
+/** Spark writes them only with its check of types turned off, and has no way to read them back. */
+function noIntervals(type: string, column: string): TableError {
+  const as = type === 'interval year to month' ? 'months as an INT' : 'microseconds as a LONG';
+  return new TableError(
+    'UNSUPPORTED_FEATURE',
+    `Column '${column}' is of type ${type}, which the Delta protocol does not have: it can be read, not written. Keep ${as} column instead; a table that has such a column takes rows again once it is dropped.`,
+    { column, type },
+  );
 }
 
 function invalid(message: string, column: string): TableError {

@@ -4,6 +4,7 @@ import { tableProperties } from '../log/properties.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { columnMappingMode } from '../schema/mapping.js';
 import type { Json, JsonObject, StructType } from '../schema/types.js';
+import { assertStorable } from '../schema/validate.js';
 import type { State } from '../snapshot/state.js';
 import { stageRows } from '../stage/stage.js';
 import type { StagedFile } from '../stage/staged.js';
@@ -21,13 +22,14 @@ export interface StageFilesOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Stages batches of the table's Arrow types as the table's properties ask for. Effect and errors as `stageRows`. */
+/** Stages batches of the table's Arrow types as the table's properties ask for. Effect and errors as `stageRows` and `assertStorable`. */
 export async function stageBatches(
   table: TableContext,
   { schema, metadata, protocol, domains }: FileRules,
   batches: AsyncIterable<RecordBatch>,
   options: StageFilesOptions = {},
 ): Promise<StagedFile[]> {
+  assertStorable(options.schema ?? schema);
   const properties = tableProperties(metadata.configuration);
   const pool = await table.pool();
   const { share, signal, dataFolder } = options;

@@ -50,7 +50,6 @@ const LOOKUPS: readonly { where: string; holds: (cells: Cells) => boolean }[] = 
   {
     where: "x = double('NaN') AND id < 1500",
     holds: ({ x, id }) => Number.isNaN(x) && id < 1500,
-    share: 0.8,
   },
   { where: 'id = -1', holds: () => false },
 ];

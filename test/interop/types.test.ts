@@ -74,3 +74,17 @@ describe.each(TYPES)('$type', ({ type, values, partitions = values, cannotWrite 
     await expectRows(url, after, except);
   });
 });
+
+describe('intervals', () => {
+  it('of a Spark whose check of types is off are read as months and microseconds, and refused to writers', async () => {
+    const url = join(root, 'intervals');
+    const text = `CREATE TABLE delta.\`${url}\` USING delta AS SELECT 1 AS id, INTERVAL '1-2' YEAR TO MONTH AS m,
+      INTERVAL '-1 02:03:04.5' DAY TO SECOND AS s, CAST(NULL AS INTERVAL DAY) AS d`;
+    await expect(engines.ask('spark.sql', { text })).rejects.toThrow(/DELTA_UNSUPPORTED_DATA_TYPES/);
+    const settings = { 'spark.databricks.delta.schema.typeCheck.enabled': 'false' };
+    await engines.ask('spark.sql', { text, settings });
+    const table = await open(url);
+    expect(await table.scan().toArray()).toEqual([{ id: 1, m: 14, s: -93_784_500_000n, d: null }]);
+    await expect(table.append([{ id: 2 }])).rejects.toMatchObject({ code: 'UNSUPPORTED_FEATURE' });
+  });
+});

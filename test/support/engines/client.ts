@@ -81,6 +81,10 @@ export interface Operations {
   'files.duckdb': [PlainFiles, readonly string[]];
   'files.pyarrow': [PlainFiles, readonly string[]];
   'files.describe': [{ path: string }, JsonObject];
+  'files.write': [
+    { path: string; schema: JsonObject; lines: readonly string[]; options: Record<string, unknown> },
+    number,
+  ];
   'airflow.start': [Record<string, never>, null];
   'airflow.command': [{ argv: readonly string[] }, null];
   'airflow.runs': [{ dag: string }, readonly AirflowRun[]];
