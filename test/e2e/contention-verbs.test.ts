@@ -6,7 +6,7 @@ import { ddlOf } from '../support/model/cells.js';
 import { generate, type Sequence } from '../support/model/generate.js';
 import { verbOf } from '../support/model/run-here.js';
 import { expectSame, linesOf, readLines, replayed } from '../support/model/run-sequence.js';
-import { applyOperation, type Model, type Operation } from '../support/model/steps.js';
+import { applyOperation, isSkipped, type Model, type Operation } from '../support/model/steps.js';
 import { type Place, places } from '../support/places.js';
 import { runProcess } from '../support/processes.js';
 
@@ -18,7 +18,7 @@ const SEED = Number(process.env.DIFF_SEEDS ?? 1);
 interface Told {
   readonly writer: number;
   readonly work: number;
-  readonly status?: 'committed' | 'unchanged';
+  readonly status?: 'committed' | 'unchanged' | 'skipped';
   readonly version?: number;
   readonly code?: string;
 }
@@ -71,6 +71,7 @@ describe.each(await places())('on %s', (_, open) => {
             work: work.map((operation) => ({
               verb: verbOf(operation),
               rows: 'rows' in operation ? operation.rows : undefined,
+              txn: operation.token && { appId: operation.token.app, version: operation.token.version },
             })),
             s3: place.s3,
           }),
@@ -110,6 +111,9 @@ describe.each(await places())('on %s', (_, open) => {
         expect('refused' in outcome ? outcome : linesOf(outcome), JSON.stringify(result)).toEqual(
           linesOf(before),
         );
+      }
+      for (const result of results.filter(({ status }) => status === 'skipped')) {
+        expect(isSkipped(models[result.version!]!, operationOf(result)), JSON.stringify(result)).toBe(true);
       }
       for (const result of results.filter(({ code }) => code !== undefined)) {
         const outcomes = models.map((model) => applyOperation(model, operationOf(result)));

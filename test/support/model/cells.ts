@@ -7,7 +7,10 @@ import type { Row } from '../../../src/index.js';
 export type Cell = string | number | boolean | null;
 export type Cells = Readonly<Record<string, Cell>>;
 
-/** The columns of the tables that random sequences work on, with their types. `x` is there in some versions only. */
+/**
+ * The columns of the tables that random sequences work on, with their types. `x` is there in some versions only, or is called `y`; `w` is a short that becomes
+ * an integer once it is widened.
+ */
 export const TYPES = {
   id: 'long',
   n: 'integer',
@@ -19,6 +22,8 @@ export const TYPES = {
   s: 'string',
   p: 'string',
   x: 'integer',
+  y: 'integer',
+  w: 'short',
 } as const;
 export type Column = keyof typeof TYPES;
 export type CellType = (typeof TYPES)[Column];
@@ -28,10 +33,12 @@ export function typeOf(name: string): CellType {
   return TYPES[name.slice(name.lastIndexOf('.') + 1) as Column];
 }
 
-export function ddlOf(columns: readonly Column[]): string {
-  return columns
-    .map((column) => `${column} ${TYPES[column] === 'integer' ? 'int' : TYPES[column]}`)
-    .join(', ');
+export function ddlOf(columns: readonly Column[], isWide = false): string {
+  return columns.map((column) => `${column} ${ddlType(TYPES[column], isWide)}`).join(', ');
+}
+
+function ddlType(type: CellType, isWide: boolean): string {
+  return type === 'integer' || (type === 'short' && isWide) ? 'int' : type;
 }
 
 /** The order of two cells that are not NULL, as SQL sees it: strings by UTF-8 bytes, NaN equal to itself and above all, -0 equal to 0. */
@@ -47,6 +54,7 @@ export function compareCells(type: CellType, a: Cell, b: Cell): number {
       return sign(x, y);
     }
     case 'integer':
+    case 'short':
     case 'boolean':
       return sign(a as number, b as number);
     default:
@@ -96,7 +104,7 @@ export function literal(type: CellType, cell: Cell): string {
 }
 
 export function sqlType(type: CellType): string {
-  return type === 'long' ? 'BIGINT' : type === 'integer' ? 'INT' : type.toUpperCase();
+  return type === 'long' ? 'BIGINT' : type === 'integer' || type === 'short' ? 'INT' : type.toUpperCase();
 }
 
 /** A row as this library's writers take it. */

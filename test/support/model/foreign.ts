@@ -2,10 +2,10 @@ import { parseDdl } from '../../../src/index.js';
 import { serializeSchema } from '../../../src/schema/schema-json.js';
 import type { JsonObject } from '../../../src/schema/types.js';
 import type { Engines } from '../engines/client.js';
-import { type Column, ddlOf, lineOf } from './cells.js';
+import { ddlOf, lineOf } from './cells.js';
 import { conditionSql } from './expressions.js';
 import { foreignStatements } from './spark-sql.js';
-import type { ForeignStep } from './steps.js';
+import type { ForeignStep, Model } from './steps.js';
 
 /** Does to a table what another engine does to it in a sequence. */
 export function runForeign(
@@ -13,13 +13,13 @@ export function runForeign(
   url: string,
   engine: 'spark' | 'deltars',
   step: ForeignStep,
-  columns: readonly Column[],
+  model: Model,
 ): Promise<void> {
-  return engine === 'spark' ? runSpark(engines, url, step, columns) : runDeltars(engines, url, step, columns);
+  return engine === 'spark' ? runSpark(engines, url, step, model) : runDeltars(engines, url, step, model);
 }
 
-async function runSpark(engines: Engines, url: string, step: ForeignStep, columns: readonly Column[]) {
-  const statements = foreignStatements(url, columns, step);
+async function runSpark(engines: Engines, url: string, step: ForeignStep, model: Model) {
+  const statements = foreignStatements(url, model, step);
   if (!statements) {
     await engines.ask('spark.checkpoint', { url });
     return;
@@ -28,10 +28,10 @@ async function runSpark(engines: Engines, url: string, step: ForeignStep, column
   if (played!.error !== undefined) throw new Error(played!.error);
 }
 
-async function runDeltars(engines: Engines, url: string, step: ForeignStep, columns: readonly Column[]) {
+async function runDeltars(engines: Engines, url: string, step: ForeignStep, { columns, isWide }: Model) {
   switch (step.op) {
     case 'append': {
-      const schema = JSON.parse(serializeSchema(parseDdl(ddlOf(columns)))) as JsonObject;
+      const schema = JSON.parse(serializeSchema(parseDdl(ddlOf(columns, isWide)))) as JsonObject;
       const lines = step.rows.map((row) => lineOf(row, columns));
       await engines.ask('deltars.write', { url, schema, lines });
       return;

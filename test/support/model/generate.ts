@@ -1,12 +1,13 @@
 import { type Cell, type Cells, type Column, TYPES } from './cells.js';
 import type { Condition, Value } from './expressions.js';
-import { LAYOUTS, PARTITION_TEXTS, PARTITIONS, PATTERNS, POOLS } from './pools.js';
+import { APPS, LAYOUTS, PARTITION_TEXTS, PARTITIONS, PATTERNS, POOLS, TOGGLES } from './pools.js';
 import { Random } from './random.js';
 import {
   applyOperation,
   type BySourceClause,
   type ForeignStep,
   type InsertClause,
+  isOfSchema,
   type MatchedClause,
   type Model,
   type Operation,
@@ -43,10 +44,12 @@ export function generate(seed: number, profile: Profile): Sequence {
 function randomTable(random: Random): NonNullable<Profile['table']> {
   const partitionBy = random.pick(PARTITIONS);
   const others = (['n', 'd', 'm', 't', 'f', 'b', 's'] as const).filter((each) => !partitionBy.includes(each));
+  const properties = random.pick(LAYOUTS);
   const columns: Column[] = ['id', ...random.some(others, random.int(2, others.length))];
+  if ('delta.enableTypeWidening' in properties || random.chance(0.1)) columns.push('w');
   columns.push(...partitionBy.filter((column) => !columns.includes(column)));
   if (!columns.includes('p')) columns.push('p');
-  return { columns, partitionBy, properties: random.pick(LAYOUTS) };
+  return { columns, partitionBy, properties };
 }
 
 class Writer {
@@ -55,6 +58,7 @@ class Writer {
   readonly #foreign: readonly ('spark' | 'deltars')[];
   readonly #verbsOnly: boolean;
   readonly #isMapped: boolean;
+  readonly #isWidening: boolean;
   /** True while the schema stays. */
   #isSteady: boolean;
   #model: Model;
@@ -71,6 +75,7 @@ class Writer {
       isPlain && !('delta.columnMapping.mode' in properties) && !model.partitionBy.includes('m');
     this.#verbsOnly = profile.verbsOnly === true;
     this.#isMapped = 'delta.columnMapping.mode' in properties;
+    this.#isWidening = 'delta.enableTypeWidening' in properties;
     this.#isSteady = this.#verbsOnly;
     this.#foreign = (profile.foreign ?? []).filter((engine) => engine === 'spark' || forDeltars);
   }
@@ -97,11 +102,15 @@ class Writer {
     ] as const);
     switch (kind) {
       case 'verb':
-        return { ...this.#operation(), handle };
+        return { ...this.#tokened(this.#operation()), handle };
       case 'race': {
         // The schema stays, since a write staged for another is refused.
         this.#isSteady = true;
-        const steps = [this.#operation(), this.#operation()];
+        const first = this.#tokened(this.#operation());
+        const second = this.#operation();
+        // Two that hold one token, as when a job is started twice.
+        const token = first.token && random.chance(0.5) ? { token: first.token } : {};
+        const steps = [first, isTokenless(second) ? second : { ...second, ...token }];
         this.#isSteady = this.#verbsOnly;
         return { op: 'race', steps };
       }
@@ -112,6 +121,15 @@ class Writer {
         return { op: 'foreign', engine, step: this.#foreignStep() };
       }
     }
+  }
+
+  /** With a token as often as not once there are some: a new one, or one that is recorded. */
+  #tokened(operation: Operation): Operation {
+    const random = this.#random;
+    if (isTokenless(operation) || !random.chance(0.15)) return operation;
+    const app = random.pick(APPS);
+    const recorded = this.#model.tokens?.[app] ?? 0;
+    return { ...operation, token: { app, version: Math.max(0, recorded + random.int(-1, 2)) } };
   }
 
   #foreignStep(): ForeignStep {
@@ -138,7 +156,6 @@ class Writer {
   #operation(): Operation {
     const random = this.#random;
     const isPartitioned = this.#model.partitionBy.length > 0;
-    const hasX = this.#model.columns.includes('x');
     const op = random.weighted([
       [this.#model.rows.length < 8 ? 5 : 2, 'append'],
       [isPartitioned ? 2 : 0.1, 'overwritePartitions'],
@@ -148,13 +165,14 @@ class Writer {
       [2, 'update'],
       [2, 'replaceUsing'],
       [5, 'merge'],
-      [this.#isSteady || (hasX && !this.#isMapped) ? 0 : 0.6, 'alter'],
+      [this.#isSteady ? 0 : 0.8, 'alter'],
     ] as const);
     const evolves = !this.#isSteady && random.chance(0.1);
     const evolved = evolves ? { rows: this.#rows(1, this.#withX()), evolve: true } : undefined;
     switch (op) {
       case 'append':
       case 'overwritePartitions':
+        if (!this.#isSteady && this.#canWiden() && random.chance(0.5)) return { op, ...this.#widened() };
         return { op, ...(evolved ?? { rows: this.#rows() }) };
       case 'overwrite':
         return this.#overwrite();
@@ -172,10 +190,34 @@ class Writer {
         return evolved
           ? { op, on: ['id'], nulls: 'equal', ...evolved, dedupe: { by: ['p'], order: 'last' } }
           : this.#merge();
-      case 'alter': {
-        return { op: hasX ? 'dropColumn' : 'addColumn', column: 'x' };
-      }
+      case 'alter':
+        return this.#alteration();
     }
+  }
+
+  #alteration(): Operation {
+    const random = this.#random;
+    const extra = (['x', 'y'] as const).filter((column) => this.#model.columns.includes(column));
+    const column = random.pick(extra.length > 0 ? extra : (['x'] as const));
+    const options: [number, () => Operation][] = [
+      [0.5, () => ({ op: 'setProperty', name: random.pick(TOGGLES), value: random.pick(['true', 'false']) })],
+    ];
+    if (extra.length === 0) options.push([2, () => ({ op: 'addColumn', column })]);
+    if (extra.length > 0 && this.#isMapped) options.push([1, () => ({ op: 'dropColumn', column })]);
+    if (extra.length === 1 && this.#isMapped)
+      options.push([2, () => ({ op: 'renameColumn', column, to: column === 'x' ? 'y' : 'x' })]);
+    if (this.#canWiden()) options.push([2, () => ({ op: 'widen' })]);
+    return random.weighted(options)();
+  }
+
+  #canWiden(): boolean {
+    return this.#isWidening && this.#model.columns.includes('w') && !this.#model.isWide;
+  }
+
+  /** Rows of which one at least does not fit the type that the table has. */
+  #widened(): { rows: Cells[]; widen: true } {
+    const rows = this.#rows(1).map((row) => ({ ...row, w: this.#random.pick([null, -40_000, 100_000]) }));
+    return { rows: [...rows, { ...rows[0]!, w: 70_000 }], widen: true };
   }
 
   #overwrite(): Operation {
@@ -348,7 +390,8 @@ class Writer {
     const options: [number, Value][] = [[2, { lit: this.#cell(column), as: type }]];
     if (alike.length > 0) {
       options.push([1, { copy: from }]);
-      if (type === 'integer' || type === 'date') options.push([2, { plus: from, k: random.int(1, 3) }]);
+      if (type === 'integer' || type === 'date' || type === 'short')
+        options.push([2, { plus: from, k: random.int(1, 3) }]);
       if (type === 'string') options.push([2, { concat: from, suffix: random.pick(['', '!', "'"]) }]);
       const otherwise = this.#cell(column);
       if (otherwise !== null) options.push([1, { coalesce: from, otherwise }]);
@@ -377,7 +420,12 @@ class Writer {
     if (random.chance(nulls)) return null;
     if (column === 'p') return random.pick(this.#texts);
     if (column === 'id' && !random.chance(0.05)) return String(random.int(0, 12));
-    if (TYPES[column] === 'integer' && !random.chance(0.1)) return random.int(-3, 9);
+    if ((TYPES[column] === 'integer' || column === 'w') && !random.chance(0.1)) return random.int(-3, 9);
     return random.pick(POOLS[TYPES[column]]);
   }
+}
+
+/** Changes of the table take no token; neither does an overwrite of the partitions of no rows. */
+function isTokenless(operation: Operation): boolean {
+  return isOfSchema(operation) || (operation.op === 'overwritePartitions' && operation.rows.length === 0);
 }

@@ -4,6 +4,7 @@ import type { Cell, CellType, Column } from './cells.js';
 export const POOLS: Readonly<Record<CellType, readonly Cell[]>> = {
   long: ['9223372036854775807', '-9223372036854775808', '9007199254740993', '9007199254740992'],
   integer: [-1_000_000, 1_000_000, 0],
+  short: [-32_760, 32_760, 0],
   date: ['2024-01-01', '2024-01-02', '2024-02-29', '1969-12-31', '1582-10-10', '0001-01-01'],
   'decimal(12,2)': ['0.00', '-1.50', '1.00', '0.01', '12345.67', '99999999.99', '-99999999.99'],
   timestamp: [
@@ -34,7 +35,12 @@ export const LAYOUTS: readonly Readonly<Record<string, string>>[] = [
     'delta.checkpointInterval': '3',
   },
   { 'delta.enableInCommitTimestamps': 'true', 'delta.enableRowTracking': 'true' },
+  { 'delta.enableTypeWidening': 'true', 'delta.checkpointInterval': '3' },
 ];
+/** What a property may become later. */
+export const TOGGLES = ['delta.enableDeletionVectors', 'delta.enableChangeDataFeed'] as const;
+/** Applications that write with tokens. */
+export const APPS = ['a', 'b'] as const;
 export const PARTITIONS: readonly (readonly Column[])[] = [
   [],
   ['p'],

@@ -8,43 +8,57 @@ import type {
   Table,
   UpdateSpec,
   Verb,
+  WriteOptions,
 } from '../../../src/index.js';
-import { ddlOf, rowOf } from './cells.js';
+import { type Column, ddlOf, rowOf } from './cells.js';
 import { type Condition, conditionSql, valueSql } from './expressions.js';
 import type { Operation, SetValues } from './steps.js';
 
-/** Does an operation by this library. */
-export function runOperation(table: Table, operation: Operation): Promise<unknown> {
+/** Does an operation by this library. `isWide`: whether the column `w` is an integer. */
+export function runOperation(table: Table, operation: Operation, isWide = false): Promise<unknown> {
+  const token = tokenOptions(operation);
   switch (operation.op) {
     case 'append':
-      return table.append(operation.rows.map(rowOf), evolveOptions(operation));
+      return table.append(operation.rows.map(rowOf), { ...evolveOptions(operation), ...token });
     case 'overwritePartitions':
-      return table.overwritePartitions(operation.rows.map(rowOf), evolveOptions(operation));
+      return table.overwritePartitions(operation.rows.map(rowOf), { ...evolveOptions(operation), ...token });
     case 'overwrite':
-      return table.overwrite(operation.rows.map(rowOf), { where: conditionSql(operation.where) });
+      return table.overwrite(operation.rows.map(rowOf), { where: conditionSql(operation.where), ...token });
     case 'overwriteAll': {
-      const schema = operation.columns ? { schema: ddlOf(operation.columns) } : {};
-      return table.overwrite(operation.rows.map(rowOf), { all: true, ...schema });
+      const schema = operation.columns ? { schema: ddlOf(operation.columns, isWide) } : {};
+      return table.overwrite(operation.rows.map(rowOf), { all: true, ...schema, ...token });
     }
     case 'delete':
-      return table.delete(deleteSpec(operation));
+      return table.delete({ ...deleteSpec(operation), ...token });
     case 'update':
-      return table.update(updateSpec(operation));
+      return table.update({ ...updateSpec(operation), ...token });
     case 'replaceUsing':
-      return table.replaceUsing(operation.rows.map(rowOf), replaceSpec(operation));
-    case 'merge':
-      return table.merge(operation.rows.map(rowOf), { ...mergeSpec(operation), ...evolveOptions(operation) });
+      return table.replaceUsing(operation.rows.map(rowOf), { ...replaceSpec(operation), ...token });
+    case 'merge': {
+      const spec = { ...mergeSpec(operation), ...evolveOptions(operation), ...token };
+      return table.merge(operation.rows.map(rowOf), spec);
+    }
     case 'addColumn':
       return table.alter({ addColumns: ddlOf([operation.column]) });
     case 'dropColumn':
       return table.alter({ dropColumn: operation.column });
+    case 'renameColumn':
+      return table.alter({ renameColumn: operation.column, to: operation.to });
+    case 'widen':
+      return table.alter({ changeColumn: 'w', type: 'int' });
+    case 'setProperty':
+      return table.alter({ setProperties: { [operation.name]: operation.value } });
   }
+}
+
+function tokenOptions({ token }: Operation): Pick<WriteOptions, 'txn'> {
+  return token ? { txn: { appId: token.app, version: token.version } } : {};
 }
 
 /** Does the first half of an operation. */
 export function stageOperation(table: Table, operation: Operation): Promise<StagedWrite> {
   const rows = 'rows' in operation ? operation.rows.map(rowOf) : undefined;
-  return table.stage(rows, verbOf(operation));
+  return table.stage(rows, verbOf(operation), tokenOptions(operation));
 }
 
 /** The operation as `table.stage` takes it, without its rows. */
@@ -65,14 +79,24 @@ export function verbOf(operation: Operation): Verb {
       return { verb: 'replaceUsing', ...replaceSpec(operation) };
     case 'merge':
       return { verb: 'merge', ...mergeSpec(operation) };
-    case 'addColumn':
-    case 'dropColumn':
+    default:
       throw new Error(`${operation.op} is no verb`);
   }
 }
 
-function evolveOptions({ evolve }: { readonly evolve?: boolean }): EvolveOptions {
-  return evolve ? { evolve: 'add-columns', evolveTo: ddlOf(['x']) } : {};
+function evolveOptions({
+  evolve,
+  widen,
+}: {
+  readonly evolve?: boolean;
+  readonly widen?: boolean;
+}): EvolveOptions {
+  const columns: Column[] = [...(evolve ? (['x'] as const) : []), ...(widen ? (['w'] as const) : [])];
+  if (columns.length === 0) return {};
+  return {
+    evolve: [...(evolve ? (['add-columns'] as const) : []), ...(widen ? (['widen'] as const) : [])],
+    evolveTo: ddlOf(columns, true),
+  };
 }
 
 type Named<Op extends Operation['op']> = Extract<Operation, { op: Op }>;

@@ -54,6 +54,10 @@ function* smallerSteps(step: Step): Generator<Step> {
     }
     return;
   }
+  if (step.token) {
+    const { token: _, ...without } = step;
+    yield without as Step;
+  }
   if ('rows' in step) for (const rows of fewer(step.rows)) yield { ...step, rows };
   if (step.op === 'merge') {
     for (const name of ['dedupe', 'whenMatched', 'whenNotMatched', 'whenNotMatchedBySource'] as const) {

@@ -20,13 +20,14 @@ export type Statement =
       readonly partitionBy?: readonly Column[];
     };
 
-/** A table of Spark's own. Columns are mapped where they are in ours, so that they can be dropped. */
+/** A table of Spark's own. Columns are mapped, and types wide, where they are in ours, so that they can be dropped and widened. */
 export function createStatement(
   url: string,
   { columns, partitionBy, properties }: Pick<Sequence, 'columns' | 'partitionBy' | 'properties'>,
 ): Statement {
-  const mode = properties['delta.columnMapping.mode'];
-  const mapped = mode ? ` TBLPROPERTIES ('delta.columnMapping.mode' = '${mode}')` : '';
+  const kept = ['delta.columnMapping.mode', 'delta.enableTypeWidening'].filter((name) => properties[name]);
+  const told = kept.map((name) => `'${name}' = '${properties[name]}'`).join(', ');
+  const mapped = told ? ` TBLPROPERTIES (${told})` : '';
   const partitioned = partitionBy.length > 0 ? ` PARTITIONED BY (${partitionBy.join(', ')})` : '';
   return {
     sql: `CREATE TABLE ${target(url)} (${ddlOf(columns).replace(' long', ' bigint')}) USING delta${partitioned}${mapped}`,
@@ -34,14 +35,10 @@ export function createStatement(
 }
 
 /** What Spark does to a table of ours; undefined for a checkpoint, which no statement makes. */
-export function foreignStatements(
-  url: string,
-  columns: readonly Column[],
-  step: ForeignStep,
-): Statement[] | undefined {
+export function foreignStatements(url: string, model: Model, step: ForeignStep): Statement[] | undefined {
   switch (step.op) {
     case 'append':
-      return [{ select: rowsSql(step.rows, columns), mode: 'append', options: {} }];
+      return [{ select: rowsSql(step.rows, model), mode: 'append', options: {} }];
     case 'delete':
       return [{ sql: `DELETE FROM ${target(url)} WHERE ${conditionSql(step.where)}` }];
     case 'compact':
@@ -58,24 +55,40 @@ export function sparkStatements(url: string, before: Model, operation: Operation
     const added = sparkStatements(url, before, { op: 'addColumn', column: 'x' });
     return [...added, ...sparkStatements(url, withColumn(before, 'x'), rest as Operation)];
   }
-  const { columns, partitionBy } = before;
+  if ('widen' in operation && operation.widen && !before.isWide) {
+    const { widen: _, ...rest } = operation;
+    const widened = sparkStatements(url, before, { op: 'widen' });
+    return [...widened, ...sparkStatements(url, { ...before, isWide: true }, rest as Operation)];
+  }
+  const { partitionBy } = before;
   switch (operation.op) {
+    case 'renameColumn':
+      return [{ sql: `ALTER TABLE ${target(url)} RENAME COLUMN ${operation.column} TO ${operation.to}` }];
+    case 'widen':
+      return before.isWide ? [] : [{ sql: `ALTER TABLE ${target(url)} ALTER COLUMN w TYPE INT` }];
+    case 'setProperty':
+      return [
+        { sql: `ALTER TABLE ${target(url)} SET TBLPROPERTIES ('${operation.name}' = '${operation.value}')` },
+      ];
     case 'addColumn':
       return [{ sql: `ALTER TABLE ${target(url)} ADD COLUMNS (${ddlOf([operation.column])})` }];
     case 'dropColumn':
       return [{ sql: `ALTER TABLE ${target(url)} DROP COLUMN ${operation.column}` }];
     case 'append':
-      return [{ select: rowsSql(operation.rows, columns), mode: 'append', options: {} }];
+      return [{ select: rowsSql(operation.rows, before), mode: 'append', options: {} }];
     case 'overwritePartitions':
-      return [write(operation.rows, columns, { partitionOverwriteMode: 'dynamic' })];
+      return [write(operation.rows, before, { partitionOverwriteMode: 'dynamic' })];
     case 'overwrite':
-      return [
-        write(operation.rows, columns, { replaceWhere: conditionSql(withoutBetween(operation.where)) }),
-      ];
+      return [write(operation.rows, before, { replaceWhere: conditionSql(withoutBetween(operation.where)) })];
     case 'overwriteAll':
-      if (!operation.columns) return [write(operation.rows, columns, {})];
+      if (!operation.columns) return [write(operation.rows, before, {})];
       // A new schema comes with new partition columns there.
-      return [{ ...write(operation.rows, operation.columns, { overwriteSchema: 'true' }), partitionBy }];
+      return [
+        {
+          ...write(operation.rows, { ...before, columns: operation.columns }, { overwriteSchema: 'true' }),
+          partitionBy,
+        },
+      ];
     case 'delete':
       return [{ sql: `DELETE FROM ${target(url)} WHERE ${conditionSql(operation.where)}` }];
     case 'update':
@@ -85,33 +98,25 @@ export function sparkStatements(url: string, before: Model, operation: Operation
     case 'replaceUsing': {
       // Two commits there, since the statement that does it at once takes NULL for no key.
       const keys = operation.columns.join(', ');
-      const source = `SELECT DISTINCT ${keys} FROM (${rowsSql(operation.rows, columns)})`;
+      const source = `SELECT DISTINCT ${keys} FROM (${rowsSql(operation.rows, before)})`;
       const on = operation.columns.map((key) => `target.${key} <=> source.${key}`).join(' AND ');
       return [
         {
           sql: `MERGE INTO ${target(url)} AS target USING (${source}) AS source ON ${on} WHEN MATCHED THEN DELETE`,
         },
-        { select: rowsSql(operation.rows, columns), mode: 'append', options: {} },
+        { select: rowsSql(operation.rows, before), mode: 'append', options: {} },
       ];
     }
     case 'merge':
-      return [{ sql: mergeSql(url, columns, operation) }];
+      return [{ sql: mergeSql(url, before, operation) }];
   }
 }
 
-function write(
-  rows: readonly Cells[],
-  columns: readonly Column[],
-  options: Readonly<Record<string, string>>,
-): Statement {
-  return { select: rowsSql(rows, columns), mode: 'overwrite', options };
+function write(rows: readonly Cells[], model: Model, options: Readonly<Record<string, string>>): Statement {
+  return { select: rowsSql(rows, model), mode: 'overwrite', options };
 }
 
-function mergeSql(
-  url: string,
-  columns: readonly Column[],
-  operation: Extract<Operation, { op: 'merge' }>,
-): string {
+function mergeSql(url: string, model: Model, operation: Extract<Operation, { op: 'merge' }>): string {
   const { on, nulls, whenMatched, whenNotMatched, whenNotMatchedBySource } = operation;
   const equal = nulls === 'equal' ? '<=>' : '=';
   const side = (name: 'source' | 'target') => (column: string) => `${name}.${column}`;
@@ -137,7 +142,7 @@ function mergeSql(
         : `${when} UPDATE SET ${setSql(clause.update, side('target'))}`;
     }),
   ];
-  const source = rowsSql(deduped(operation)!, columns);
+  const source = rowsSql(deduped(operation)!, model);
   const keys = on.map((key) => `target.${key} ${equal} source.${key}`).join(' AND ');
   return `MERGE INTO ${target(url)} AS target USING (${source}) AS source ON ${keys} ${clauses.join(' ')}`;
 }
@@ -164,10 +169,9 @@ function setSql(set: SetValues, column?: (name: string) => string): string {
     .join(', ');
 }
 
-function rowsSql(rows: readonly Cells[], columns: readonly Column[]): string {
-  const cast = columns
-    .map((column) => `CAST(${column} AS ${sqlType(TYPES[column])}) AS ${column}`)
-    .join(', ');
+function rowsSql(rows: readonly Cells[], { columns, isWide }: Pick<Model, 'columns' | 'isWide'>): string {
+  const type = (column: Column) => (column === 'w' && !isWide ? 'SMALLINT' : sqlType(TYPES[column]));
+  const cast = columns.map((column) => `CAST(${column} AS ${type(column)}) AS ${column}`).join(', ');
   const given = rows.length > 0 ? rows : [Object.fromEntries(columns.map((column) => [column, null]))];
   const values = given.map(
     (row) => `(${columns.map((column) => literal(TYPES[column], row[column] ?? null)).join(', ')})`,

@@ -14,12 +14,21 @@ export type BySourceClause =
   | { readonly where?: Condition; readonly update: SetValues }
   | { readonly where?: Condition; readonly delete: true };
 
-/** The verbs as data. `evolve`: the rows have the column `x`, which the table may lack. */
-export type Operation =
+/** Makes an operation happen once: it is skipped where the table has recorded this version of the application, or a later one. */
+export interface Token {
+  readonly app: string;
+  readonly version: number;
+}
+
+export type Operation = Bare & { readonly token?: Token };
+
+/** The verbs as data. `evolve`: the rows have the column `x`, which the table may lack; `widen`: values of `w` may be beyond its type. */
+type Bare =
   | {
       readonly op: 'append' | 'overwritePartitions';
       readonly rows: readonly Cells[];
       readonly evolve?: boolean;
+      readonly widen?: boolean;
     }
   | { readonly op: 'overwrite'; readonly where: Condition; readonly rows: readonly Cells[] }
   /** With `columns`: by a table of these columns. */
@@ -43,7 +52,15 @@ export type Operation =
       readonly dedupe?: { readonly by: readonly Column[]; readonly order: 'first' | 'last' };
       readonly evolve?: boolean;
     }
-  | { readonly op: 'addColumn' | 'dropColumn'; readonly column: 'x' };
+  | { readonly op: 'addColumn' | 'dropColumn'; readonly column: 'x' | 'y' }
+  | { readonly op: 'renameColumn'; readonly column: 'x' | 'y'; readonly to: 'x' | 'y' }
+  | { readonly op: 'widen' }
+  | { readonly op: 'setProperty'; readonly name: string; readonly value: string };
+
+/** Operations that leave every row as it is. */
+export function isOfSchema({ op }: { readonly op: string }): boolean {
+  return ['addColumn', 'dropColumn', 'renameColumn', 'widen', 'setProperty'].includes(op);
+}
 
 /** What happens to the table in one step. `handle`: which of two openings of the table does it. */
 export type Step =
@@ -64,19 +81,43 @@ export interface Model {
   readonly columns: readonly Column[];
   readonly partitionBy: readonly Column[];
   readonly rows: readonly Cells[];
+  /** Whether `w` has become an integer. */
+  readonly isWide?: boolean;
+  /** The tokens recorded, by application. */
+  readonly tokens?: Readonly<Record<string, number>>;
 }
 
 export type Outcome = Model | { readonly refused: string };
 
+/** Whether the table has recorded the operation's token, or a later one. */
+export function isSkipped({ tokens }: Model, { token }: Operation): boolean {
+  return token !== undefined && (tokens?.[token.app] ?? -1) >= token.version;
+}
+
 /** What an operation makes of a table, or the code with which it is refused. */
 export function applyOperation(before: Model, operation: Operation): Outcome {
-  const model = 'evolve' in operation && operation.evolve ? withColumn(before, 'x') : before;
+  if (isSkipped(before, operation)) return before;
+  const outcome = applied(before, operation);
+  const { token } = operation;
+  if ('refused' in outcome || token === undefined) return outcome;
+  return { ...outcome, tokens: { ...outcome.tokens, [token.app]: token.version } };
+}
+
+function applied(before: Model, operation: Bare): Outcome {
+  const widened = 'widen' in operation && operation.widen ? { ...before, isWide: true } : before;
+  const model = 'evolve' in operation && operation.evolve ? withColumn(widened, 'x') : widened;
   const { rows } = model;
   switch (operation.op) {
     case 'addColumn':
       return withColumn(model, operation.column);
     case 'dropColumn':
       return withoutColumn(model, operation.column);
+    case 'renameColumn':
+      return renamed(model, operation.column, operation.to);
+    case 'widen':
+      return { ...model, isWide: true };
+    case 'setProperty':
+      return model;
     case 'append':
       return checked(model, [...rows, ...operation.rows]);
     case 'overwritePartitions': {
@@ -121,7 +162,13 @@ function withoutColumn(model: Model, column: Column): Model {
   return { ...model, columns: model.columns.filter((each) => each !== column), rows };
 }
 
-type MergeOperation = Extract<Operation, { op: 'merge' }>;
+function renamed(model: Model, from: Column, to: Column): Model {
+  const columns = model.columns.map((each) => (each === from ? to : each));
+  const rows = model.rows.map(({ [from]: cell, ...rest }) => ({ ...rest, [to]: cell! }));
+  return { ...model, columns, rows };
+}
+
+type MergeOperation = Extract<Bare, { op: 'merge' }>;
 
 function merged(model: Model, operation: MergeOperation): Outcome {
   const { on, nulls } = operation;
