@@ -1,7 +1,8 @@
 import { Schema } from 'apache-arrow';
 import { toRecordBatch } from '../parquet/arrow-data.js';
 import { leavesOf, type ReadNode } from '../parquet/column/read-tree.js';
-import { decodeRowGroup, fetchRowGroup } from '../parquet/read.js';
+import { decodeInPart } from '../parquet/quick.js';
+import { fetchRowGroup } from '../parquet/read.js';
 import { bytesOfChunks, type RowSelection, rowsOfRuns, wantedChunks } from '../parquet/selection.js';
 import { type RangeReader, SMALL_FILE } from '../parquet/source.js';
 import { toArrowField } from '../schema/arrow.js';
@@ -85,7 +86,8 @@ export async function lookFirst(
   const { plan, filter, late } = reading;
   const { isFirst, nodes, first, later } = divide(reading, open);
   const task = await fetchRowGroup(source, open.footer, group.index, nodes, group.selection);
-  const decoded = decodeRowGroup(task);
+  // What is lent is only looked at here.
+  const decoded = decodeInPart(task).columns;
   const planned = plan.columns.filter((_, i) => isFirst[i]);
   let next = 0;
   const columns = plan.columns.flatMap((column, i) => {
