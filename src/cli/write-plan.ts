@@ -57,7 +57,7 @@ export function planDocument(
   recordsToken: boolean,
 ): Omit<PlanDocument, 'ms'> {
   const { version, added, removed, rewritten, rows, removedPaths, schema } = plan;
-  const isEmpty = added.files === 0 && removedPaths.length === 0 && !recordsToken;
+  const isEmpty = added.files === 0 && removedPaths.length === 0 && schema === undefined && !recordsToken;
   const mode = columnMappingMode(state.metadata, state.protocol);
   const columns = state.schema.fields.filter(({ name }) => state.metadata.partitionColumns.includes(name));
   const logical = (values: PartitionValues): PartitionValues =>

@@ -71,6 +71,27 @@ describe('alter', () => {
     expect(await ddl(url)).toBe('id bigint');
   });
 
+  test('sets and drops defaults, and drops features', async () => {
+    const url = await create(
+      'id long, note string, at timestamp',
+      '--property',
+      'delta.enableInCommitTimestamps=true',
+    );
+    const told = await alter(url, '--default', "note='by a=b'", '--default', 'at=current_timestamp()');
+    expect(told).toMatchObject({ operation: 'CHANGE COLUMN', newFeatures: ['allowColumnDefaults'] });
+    const again = ['--default', 'note=', '--default', 'at=', '--drop-feature', 'allowColumnDefaults'];
+    const less = ['--unset', 'delta.enableInCommitTimestamps', '--drop-feature', 'inCommitTimestamp'];
+    expect(await alter(url, ...again, ...less)).toMatchObject({
+      version: 2,
+      droppedFeatures: expect.arrayContaining(['allowColumnDefaults', 'inCommitTimestamp']),
+    });
+    const { stdout } = await done('protocol', url, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ minReaderVersion: 1, minWriterVersion: 2 });
+    const refused = await tablectl(['alter', url, '--drop-feature', 'clustering']);
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain('does not have it');
+  });
+
   test('adds to a struct, and unsets', async () => {
     const url = await create('s struct<a:int>', '--property', 'owner=us');
     await done('alter', url, '--add', 'b int', '--within', 's', '--first', '--unset', 'owner');
