@@ -7,7 +7,8 @@ import type { AirflowRun } from '../support/engines/client.js';
 import { Engines } from '../support/engines/client.js';
 import { expectRows, folder, open, ownLines } from './engines.js';
 
-const EXAMPLE = fileURLToPath(new URL('../../examples/airflow/', import.meta.url));
+const DAG = fileURLToPath(new URL('../../examples/airflow/dags/readings.py', import.meta.url));
+const EXAMPLE = fileURLToPath(new URL('../../examples/readings.ts', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../../bin/tablectl.js', import.meta.url));
 const WEEK = ['03-28', '03-29', '03-30', '03-31', '04-01', '04-02', '04-03'].map((day) => `2024-${day}`);
 
@@ -42,7 +43,7 @@ const killed = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { definePipeline, type ProduceContext } from 'intervale';
-import { readStations } from ${JSON.stringify(join(EXAMPLE, 'readings.ts'))};
+import { readStations } from ${JSON.stringify(EXAMPLE)};
 
 const mark = (name: string): string => ${JSON.stringify(join(root, 'mark-'))} + name;
 
@@ -73,7 +74,7 @@ export const readings = definePipeline({
   create: { schema: 'at timestamp, station string, celsius double' },
   every: 'day',
   timeZone: 'Europe/Berlin',
-  start: '2024-03-28',
+  start: '2024-01-01',
   column: 'at',
   produce,
 });
@@ -104,7 +105,7 @@ beforeAll(() => {
   mkdirSync(join(home, 'dags'), { recursive: true });
   symlinkSync(COMMAND, join(root, 'bin', 'tablectl'));
   writeFileSync(pipeline, killed);
-  const dag = readFileSync(join(EXAMPLE, 'dags', 'readings.py'), 'utf8');
+  const dag = readFileSync(DAG, 'utf8');
   const hasty = dag.replace('timedelta(minutes=1)', 'timedelta(0)');
   expect(hasty).not.toBe(dag);
   writeFileSync(join(home, 'dags', 'readings.py'), hasty + mistakes);
@@ -152,8 +153,10 @@ interface Covered {
   readonly intervals: readonly { readonly label: string; readonly state: string; readonly attempt: number }[];
 }
 
+const range = (to: string): string[] => ['--from', WEEK[0]!, '--to', to];
+
 const covered = (to: string) =>
-  told<Covered>('coverage', table, '--to', to).intervals.map(({ label, state, attempt }) => [
+  told<Covered>('coverage', table, ...range(to)).intervals.map(({ label, state, attempt }) => [
     label,
     state,
     attempt,
@@ -162,7 +165,7 @@ const covered = (to: string) =>
 /** The table that one process leaves which runs the same days and is never disturbed. */
 async function cleanLines(to: string): Promise<string[]> {
   const clean = join(root, `clean-${to}`);
-  execFileSync(process.execPath, [COMMAND, 'backfill', join(EXAMPLE, 'readings.ts'), '--to', to], {
+  execFileSync(process.execPath, [COMMAND, 'backfill', EXAMPLE, ...range(to)], {
     env: { ...process.env, READINGS_TABLE: clean },
     stdio: 'ignore',
   });

@@ -1,4 +1,4 @@
-"""Runs the pipeline of ../readings.ts for each of Airflow's data intervals."""
+"""Runs the pipeline of ../../readings.ts for each of Airflow's data intervals."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import pendulum
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG, CronDataIntervalTimetable, RetryDecision, RetryPolicy
 
-PIPELINE = os.environ.get("READINGS_PIPELINE", str(Path(__file__).resolve().parents[1] / "readings.ts"))
+PIPELINE = os.environ.get("READINGS_PIPELINE", str(Path(__file__).resolve().parents[2] / "readings.ts"))
 BERLIN = pendulum.timezone("Europe/Berlin")
 
 

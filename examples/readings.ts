@@ -1,4 +1,4 @@
-// Hourly readings of three stations, a day of Berlin at a time.
+// Hourly readings of three stations, a day of Berlin at a time: the pipeline that the schedulers beside it run.
 import { definePipeline, type ProduceContext } from 'intervale';
 
 export interface Reading {
@@ -24,7 +24,7 @@ export const readings = definePipeline<Reading>({
   create: { schema: 'at timestamp, station string, celsius double' },
   every: 'day',
   timeZone: 'Europe/Berlin',
-  start: '2024-03-28',
+  start: '2024-01-01',
   column: 'at',
   produce: readStations,
 });
