@@ -100,10 +100,11 @@ class Execution {
   readonly #total: number;
   /** Intervals that another worker was at; looked at again when nothing else is left. */
   #claimed: PlanItem[] = [];
-  #sharing = true;
   #version: number;
   /** Commits in a row that were the next version. */
   #alone = 0;
+  /** No claim of another worker was seen since. */
+  #checked = false;
 
   constructor(job: Job, plan: RunPlan, options: ExecuteOptions) {
     this.#job = job;
@@ -136,12 +137,25 @@ class Execution {
 
   /** Undefined when another worker is at it. */
   async #run(item: PlanItem): Promise<IntervalOutcome | undefined> {
-    if (!this.#sharing) return this.#withRetries(item);
+    if (!(await this.#isShared())) return this.#withRetries(item);
     const { interval, attempt } = item;
     const state = await this.#job.table.latest.get();
     if (attemptOf(state, this.#job.definition.name, interval) !== attempt) return this.#withRetries(item);
     if (!(await this.#claims.take(interval, attempt))) return undefined;
     return this.#claims.during(interval, attempt, () => this.#withRetries(item));
+  }
+
+  /** False where this worker is by itself: commits in a row tell, and then, once, that nobody else claims anything. */
+  async #isShared(): Promise<boolean> {
+    if (this.#alone < ALONE_AFTER) return true;
+    if (this.#checked) return false;
+    if (await this.#claims.others()) {
+      this.#version += this.#alone;
+      this.#alone = 0;
+      return true;
+    }
+    this.#checked = true;
+    return false;
   }
 
   async #withRetries(item: PlanItem): Promise<IntervalOutcome> {
@@ -177,9 +191,11 @@ class Execution {
 
   /** Versions that are not this worker's, or an interval that another got done, mean that others are at work; some that are all its own, that none is. */
   #seen({ status, version }: RunResult): void {
-    this.#alone = status === 'committed' && version === this.#version + this.#alone + 1 ? this.#alone + 1 : 0;
-    if (this.#alone === 0) this.#version = version;
-    this.#sharing = this.#alone < ALONE_AFTER;
+    const isNext = status === 'committed' && version === this.#version + this.#alone + 1;
+    this.#alone = isNext ? this.#alone + 1 : 0;
+    if (isNext) return;
+    this.#version = version;
+    this.#checked = false;
   }
 
   #ended(item: PlanItem, outcome: IntervalOutcome): void {

@@ -15,10 +15,27 @@ const RENEW_MS = 10_000;
 export class Claims {
   readonly #job: Job;
   readonly #owner: string;
+  readonly #own = new Set<string>();
 
   constructor(job: Job) {
     this.#job = job;
     this.#owner = job.table.ctx.ids.uuid();
+  }
+
+  /** True when another worker is at an interval of the pipeline now. One listing, and a request for each claim of others up to the first that counts. */
+  async others(): Promise<boolean> {
+    const { store, ctx } = this.#job.table;
+    try {
+      for await (const page of store.list(this.#root)) {
+        for (const { key } of page) {
+          if (this.#own.has(key)) continue;
+          if (ctx.clock.now() - (await this.#heldAt(key)).at < LEASE_MS) return true;
+        }
+      }
+    } catch (error) {
+      if (isTableError(error, 'ABORTED')) throw error;
+    }
+    return false;
   }
 
   /** False when another worker is at the interval now. Faults of the store are no reason to stand still: then it is taken. */
@@ -28,10 +45,7 @@ export class Claims {
     try {
       const put = await store.putIfAbsent(key, this.#bytes());
       if (put.outcome !== 'exists') return true;
-      const held = JSON.parse(new TextDecoder().decode(await store.get(key))) as {
-        owner: string;
-        at: number;
-      };
+      const held = await this.#heldAt(key);
       if (held.owner === this.#owner) return true;
       if (ctx.clock.now() - held.at < LEASE_MS) return false;
       await store.put(key, this.#bytes());
@@ -47,12 +61,14 @@ export class Claims {
     const { store, ctx } = this.#job.table;
     const key = this.#key(interval, attempt);
     const done = new AbortController();
+    this.#own.add(key);
     const renewing = this.#renew(key, done.signal);
     try {
       return await task();
     } finally {
       done.abort();
       await renewing;
+      this.#own.delete(key);
       await store.delete(key).catch((error: unknown) => {
         ctx.emit({
           type: 'warning',
@@ -78,7 +94,16 @@ export class Claims {
 
   #key({ startMs, endMs }: Interval, attempt: number): string {
     const span = `${instantText(startMs)}-${instantText(endMs)}`.replaceAll(':', '');
-    return `_intervale/claims/${encodeName(this.#job.definition.name)}/${span}/${attempt + 1}`;
+    return `${this.#root}${span}/${attempt + 1}`;
+  }
+
+  get #root(): string {
+    return `_intervale/claims/${encodeName(this.#job.definition.name)}/`;
+  }
+
+  async #heldAt(key: string): Promise<{ readonly owner: string; readonly at: number }> {
+    const bytes = await this.#job.table.store.get(key);
+    return JSON.parse(new TextDecoder().decode(bytes)) as { owner: string; at: number };
   }
 
   #bytes(): Uint8Array {
