@@ -43,6 +43,7 @@ export type {
   RunPlan,
   Shard,
 } from './pipeline/plan.js';
+export type { RepeatedKeys } from './pipeline/repeated-keys.js';
 export type { RunOptions, RunResult } from './pipeline/run.js';
 export type { UndoOptions } from './pipeline/undo.js';
 export type { Verification, VerifyOptions } from './pipeline/verify.js';

@@ -9,6 +9,7 @@ import { type CommittedNote, type KnownRuns, loadFacts } from './facts.js';
 import { type Job, stateIfAny } from './job.js';
 import { type Ledger, placesIn, readLedger } from './ledger.js';
 import { liveRows } from './live.js';
+import { type RepeatedKeys, repeatedKeys } from './repeated-keys.js';
 import { type Freshness, Staleness } from './stale.js';
 
 /**
@@ -49,6 +50,8 @@ export interface Coverage {
   /** Oldest first. */
   readonly entries: readonly CoverageEntry[];
   readonly counts: Readonly<Record<IntervalState, number>>;
+  /** Keys that lie in two intervals; undefined where they were not asked for. */
+  readonly keys?: RepeatedKeys;
 }
 
 export interface CoverageOptions {
@@ -59,6 +62,11 @@ export interface CoverageOptions {
   readonly rows?: boolean;
   /** Looks at what happened to the inputs since; true by default. Reads the commits of the inputs since the oldest run. */
   readonly inputs?: boolean;
+  /**
+   * Looks for keys that lie in two intervals: true for the key of the pipeline (`on`), or the columns of one. Not looked for by default, since it reads these
+   * columns of all rows.
+   */
+  readonly keys?: boolean | readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -83,12 +91,15 @@ function coverageOfNone(job: Job, options: CoverageOptions): Coverage {
       run: undefined,
     }),
   );
+  const { keys } = options;
+  const columns = keys === true ? job.definition.on : keys;
   return {
     pipeline: job.definition.name,
     url: job.table.url,
     version: -1,
     entries,
     counts: counted(entries),
+    ...(columns ? { keys: { columns, count: 0, examples: [] } } : {}),
   };
 }
 
@@ -126,6 +137,9 @@ export async function coverageOf(job: Job, state: State, options: CoverageOption
     version: state.version,
     entries,
     counts: counted(entries),
+    ...(options.keys
+      ? { keys: await repeatedKeys(job, state, intervals, options.keys, options.signal) }
+      : {}),
   };
 }
 

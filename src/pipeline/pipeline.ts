@@ -97,6 +97,7 @@ export class Pipeline {
       readonly to?: Bound;
       readonly rows?: boolean;
       readonly inputs?: boolean;
+      readonly keys?: boolean | readonly string[];
       readonly signal?: AbortSignal;
     } = {},
   ): Promise<Coverage> {

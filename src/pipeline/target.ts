@@ -17,6 +17,8 @@ export interface Target {
   readonly field: StructField;
   /** TRUE for exactly the rows of an interval that are the pipeline's own. */
   predicate(interval: Interval): Expression;
+  /** TRUE for all rows of the pipeline's own from the start of one interval to the end of another, and maybe for more where the column holds labels. */
+  within(first: Interval, last: Interval): Expression;
   /**
    * The place of a bound, or of a value of the column, on one line: milliseconds for timestamps, days for dates. Undefined for a value that has no place, and
    * always where the column holds labels.
@@ -79,6 +81,7 @@ export function bindTarget(definition: Definition, state: Pick<State, 'schema'>)
       return {
         field,
         predicate: (interval) => scoped(definition, eq(col([field.name]), lit(interval.label))),
+        within: () => scoped(definition),
         placeOfStart: () => undefined,
         placeOfEnd: () => undefined,
         placeOf: () => undefined,
@@ -99,10 +102,12 @@ interface Edges {
 function range(definition: Definition, field: StructField, edges: Edges): Target {
   const column = col([field.name]);
   const bound = (ms: number) => lit(edges.bound(edges.placeOf(ms)), field.dataType);
+  const within = ({ startMs }: Interval, { endMs }: Interval): Expression =>
+    scoped(definition, ge(column, bound(startMs)), lt(column, bound(endMs)));
   return {
     field,
-    predicate: ({ startMs, endMs }) =>
-      scoped(definition, ge(column, bound(startMs)), lt(column, bound(endMs))),
+    predicate: (interval) => within(interval, interval),
+    within,
     placeOfStart: ({ startMs }) => edges.placeOf(startMs),
     placeOfEnd: ({ endMs }) => edges.placeOf(endMs),
     placeOf: (value) => (value === null ? undefined : edges.place(value)),

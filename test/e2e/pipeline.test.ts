@@ -263,6 +263,20 @@ export default failing;
     expect(gaps).toEqual([{ start: '2024-04-03T22:00:00Z', end: '2024-04-05T22:00:00Z' }]);
   });
 
+  test('tells keys that lie in two intervals', async () => {
+    const { keys } = await document('coverage', 'coverage', table, '--keys', 'id');
+    expect(keys).toMatchObject({ columns: ['id'], count: 2 });
+    expect(keys.examples.find(({ key }: { key: { id: string } }) => key.id === '1').intervals).toHaveLength(
+      6,
+    );
+    const { stdout } = await done(0, 'coverage', table, '--keys', 'id');
+    expect(stdout).toContain('2 keys in two intervals or more:\n');
+    expect(stdout).toMatch(/ {2}\{"id":"1"\} in 2024-03-28, .* and 1 more\n/);
+    const { stdout: none } = await done(0, 'coverage', table, '--keys', 'id,ts');
+    expect(none).toContain('no key of id, ts lies in two intervals\n');
+    await done(1, 'coverage', table, '--keys');
+  });
+
   test('is verified, blamed and undone', async () => {
     const same = await document('verify', ...events('verify', '--to', '2024-04-04', '--sample', '3'));
     expect(same.intervals.map(({ status }: { status: string }) => status)).toEqual(['same', 'same', 'same']);

@@ -1,5 +1,8 @@
 import type { Calendar } from '../../interval/calendar.js';
 import type { Coverage, CoverageEntry, IntervalState } from '../../pipeline/coverage.js';
+import type { RepeatedKeys } from '../../pipeline/repeated-keys.js';
+import { counted } from '../render/bytes.js';
+import { oneLine } from '../render/table.js';
 import type { Paint, Style } from '../terminal.js';
 import { intervalDocument, versionText } from './documents.js';
 
@@ -17,6 +20,8 @@ const CELLS: Readonly<Record<IntervalState, readonly [cell: string, style: Style
 /** Minutes are shown an hour a line, hours a day, days a month, and longer ones a year. */
 const LINE: Readonly<Record<string, number>> = { minute: 13, hour: 10, day: 7, week: 4, month: 4, year: 0 };
 const WIDEST = 62;
+/** Intervals of one key that are named. */
+const MOST_NAMED = 5;
 
 /** Coverage as a calendar: a cell an interval. */
 export function coverageLines(coverage: Coverage, calendar: Calendar, paint: Paint): string[] {
@@ -38,11 +43,23 @@ export function coverageLines(coverage: Coverage, calendar: Calendar, paint: Pai
     `${paint('bold', coverage.pipeline)} in ${versionText(coverage)}, ${calendar.timeZone}`,
     ...[...lines].map(([name, line]) => `${name.padEnd(width)}  ${line.map(cell).join('')}`),
     legend.join('   ') || 'no intervals yet',
+    ...(coverage.keys ? keyLines(coverage.keys, paint) : []),
   ];
 }
 
+function keyLines({ columns, count, examples }: RepeatedKeys, paint: Paint): string[] {
+  if (count === 0) return [`no key of ${columns.join(', ')} lies in two intervals`];
+  const shown = examples.map(({ key, intervals }) => {
+    const names = intervals.slice(0, MOST_NAMED).map(String);
+    const more = intervals.length > MOST_NAMED ? ` and ${intervals.length - MOST_NAMED} more` : '';
+    return `  ${oneLine(JSON.stringify(key, (_, value) => (typeof value === 'bigint' ? `${value}` : value)))} in ${names.join(', ')}${more}`;
+  });
+  const rest = count > examples.length ? [`  and ${count - examples.length} more keys`] : [];
+  return [paint('yellow', `${counted(count, 'key')} in two intervals or more:`), ...shown, ...rest];
+}
+
 /** The same as a document (spec/schema/coverage.json). */
-export function coverageDocument({ pipeline, url, version, counts, entries }: Coverage) {
+export function coverageDocument({ pipeline, url, version, counts, entries, keys }: Coverage) {
   return {
     pipeline,
     url,
@@ -57,5 +74,16 @@ export function coverageDocument({ pipeline, url, version, counts, entries }: Co
       runId: run?.runId ?? null,
       version: run?.version ?? null,
     })),
+    ...(keys
+      ? {
+          keys: {
+            ...keys,
+            examples: keys.examples.map(({ key, intervals }) => ({
+              key,
+              intervals: intervals.map(intervalDocument),
+            })),
+          },
+        }
+      : {}),
   };
 }

@@ -167,3 +167,99 @@ describe('coverage', () => {
     });
   });
 });
+
+describe('keys in two intervals', () => {
+  const rows = (
+    of: Record<string, [id: number, value: string][]>,
+  ): NonNullable<Parameters<typeof job>[2]> => ({
+    produce: ({ interval }) =>
+      (of[interval.label.slice(-2)] ?? []).map(([id, value]) => ({
+        ts: interval.start,
+        day: interval.date,
+        id: BigInt(id),
+        value,
+      })),
+  });
+  const told = ({ keys }: Coverage) => ({
+    ...keys,
+    examples: keys!.examples
+      .map(({ key, intervals }) => [key.id, key.value, intervals.map(({ label }) => label.slice(-2)).join()])
+      .sort((a, b) => Number(a[0]) - Number(b[0])),
+  });
+
+  test('are told with the intervals that they lie in, for any column of intervals', async () => {
+    for (const column of ['ts', 'day']) {
+      const daily = job(bench, `keys-${column}`, {
+        column,
+        ...rows({
+          '02': [
+            [1, 'a'],
+            [2, 'a'],
+            [2, 'a'],
+          ],
+          '03': [
+            [1, 'b'],
+            [3, 'a'],
+          ],
+          '05': [
+            [1, 'a'],
+            [3, 'b'],
+          ],
+        }),
+      });
+      for (const label of ['2024-01-02', '2024-01-03', '2024-01-05']) await run(daily, label);
+      expect(told(await coverage(daily, { keys: ['ID'] }))).toEqual({
+        columns: ['id'],
+        count: 2,
+        examples: [
+          [1n, undefined, '02,03,05'],
+          [3n, undefined, '03,05'],
+        ],
+      });
+      expect(told(await coverage(daily, { keys: ['id', 'value'] }))).toEqual({
+        columns: ['id', 'value'],
+        count: 1,
+        examples: [[1n, 'a', '02,05']],
+      });
+      const range = { fromMs: Date.parse('2024-01-03'), untilMs: Date.parse('2024-01-06') };
+      expect(told(await coverage(daily, { keys: ['id'], ...range })).examples).toEqual([
+        [1n, undefined, '03,05'],
+        [3n, undefined, '03,05'],
+      ]);
+      expect((await coverage(daily, { keys: ['id', column] })).keys).toMatchObject({
+        count: 0,
+        examples: [],
+      });
+      expect((await coverage(daily)).keys).toBeUndefined();
+    }
+  });
+
+  test('are those of the pipeline, where it has one, and of its scope alone', async () => {
+    const upsert = job(bench, 'keys-upsert', {
+      mode: 'upsert',
+      on: ['id'],
+      scope: "value = 'ours'",
+      ...rows({ '02': [[1, 'ours']], '03': [[2, 'ours']] }),
+    });
+    for (const label of ['2024-01-02', '2024-01-03']) await run(upsert, label);
+    const table = await openTable(upsert.definition.url, { runtime: bench.runtime });
+    await table.append([
+      { ts: '2024-01-03T05:00:00Z', day: '2024-01-03', id: 1n, value: 'theirs' },
+      { ts: null, day: '2024-01-03', id: 2n, value: 'ours' },
+      { ts: '2023-01-03T05:00:00Z', day: '2023-01-03', id: 2n, value: 'ours' },
+    ]);
+    expect((await coverage(upsert, { keys: true })).keys).toMatchObject({ columns: ['id'], count: 0 });
+    await table.append([{ ts: '2024-01-04T05:00:00Z', day: '2024-01-04', id: 2n, value: 'ours' }]);
+    expect(told(await coverage(upsert, { keys: true }))).toMatchObject({
+      count: 1,
+      examples: [[2n, undefined, '03,04']],
+    });
+  });
+
+  test('need columns that there are', async () => {
+    const daily = job(bench, 'keys-none');
+    await run(daily, '2024-01-02');
+    await expect(coverage(daily, { keys: true })).rejects.toThrow(/no key/);
+    await expect(coverage(daily, { keys: ['no'] })).rejects.toMatchObject({ code: 'UNKNOWN_COLUMN' });
+  });
+});
