@@ -19,9 +19,10 @@ export function withoutNaive(
     if (!someType(field.dataType, isNaive)) return field;
     const column = target?.fields.find(({ name }) => name.toLowerCase() === field.name.toLowerCase());
     if (column !== undefined && someType(column.dataType, isNaive)) return field;
-    const isNew = target === undefined || (adds && column === undefined);
+    const isInstants = column !== undefined && someType(column.dataType, isInstant);
+    const isNew = target === undefined || (adds && !isInstants);
     // A column that the table has not is refused when it is written, and dates are not instants.
-    if (!isNew && (column === undefined || !someType(column.dataType, isInstant))) return field;
+    if (!isNew && !isInstants) return field;
     if (ntzAs === 'utc') return { ...field, dataType: asInstant(field.dataType) };
     if (ntzAs === 'keep' && isNew) return field;
     throw ask(field.name, !isNew, file);

@@ -32,4 +32,16 @@ describe('zone-less timestamps of an input', () => {
     expect(() => withoutNaive(only, target, 'keep', 'f')).toThrow(/--ntz-as utc/);
     expect(printDdl(withoutNaive(only, target, 'utc', 'f'))).toBe('at timestamp');
   });
+  test('are asked about where the table gets the column, or a field of it', () => {
+    for (const [columns, has] of [
+      ['at timestamp_ntz', 'id long'],
+      ['s struct<a:int, t:timestamp_ntz>', 's struct<a:int>'],
+    ] as const) {
+      const target = parseDdl(has);
+      const only = parseDdl(columns);
+      expect(withoutNaive(only, target, undefined, 'f')).toEqual(only);
+      expect(() => withoutNaive(only, target, undefined, 'f', true)).toThrow(/utc.*keep/);
+      expect(withoutNaive(only, target, 'keep', 'f', true)).toEqual(only);
+    }
+  });
 });
