@@ -2,6 +2,7 @@ import type { Calendar } from '../../interval/calendar.js';
 import type { Coverage, CoverageEntry, IntervalState } from '../../pipeline/coverage.js';
 import type { RepeatedKeys } from '../../pipeline/repeated-keys.js';
 import { counted } from '../render/bytes.js';
+import { jsonText } from '../render/json.js';
 import { oneLine } from '../render/table.js';
 import type { Paint, Style } from '../terminal.js';
 import { intervalDocument, versionText } from './documents.js';
@@ -52,7 +53,7 @@ function keyLines({ columns, count, examples }: RepeatedKeys, paint: Paint): str
   const shown = examples.map(({ key, intervals }) => {
     const names = intervals.slice(0, MOST_NAMED).map(String);
     const more = intervals.length > MOST_NAMED ? ` and ${intervals.length - MOST_NAMED} more` : '';
-    return `  ${oneLine(JSON.stringify(key, (_, value) => (typeof value === 'bigint' ? `${value}` : value)))} in ${names.join(', ')}${more}`;
+    return `  ${oneLine(jsonText(key))} in ${names.join(', ')}${more}`;
   });
   const rest = count > examples.length ? [`  and ${count - examples.length} more keys`] : [];
   return [paint('yellow', `${counted(count, 'key')} in two intervals or more:`), ...shown, ...rest];
