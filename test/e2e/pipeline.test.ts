@@ -270,10 +270,11 @@ export default failing;
   });
 
   test('tells keys that lie in two intervals', async () => {
-    const { keys } = await document('coverage', 'coverage', table, '--keys', 'id');
+    const range = ['--from', '2024-03-28', '--to', '2024-04-06'];
+    const { keys } = await document('coverage', 'coverage', table, ...range, '--keys', 'id');
     expect(keys).toMatchObject({ columns: ['id'], count: 2 });
     expect(keys.examples.find(({ key }: { key: { id: number } }) => key.id === 1).intervals).toHaveLength(6);
-    const { stdout } = await done(0, 'coverage', table, '--keys', 'id');
+    const { stdout } = await done(0, 'coverage', table, ...range, '--keys', 'id');
     expect(stdout).toContain('2 keys in two intervals or more:\n');
     expect(stdout).toMatch(/ {2}\{"id":1\} in 2024-03-28, .* and 1 more\n/);
     const { stdout: none } = await done(0, 'coverage', table, '--keys', 'id,ts');
