@@ -7,6 +7,7 @@ import type { StepOptions } from '../interval/step.js';
 import { nearestName } from '../scan/bind-column.js';
 import type { Scan, ScanOptions } from '../scan/scan.js';
 import type { Row } from '../schema/rows-in.js';
+import { resolveUrl } from '../store/url.js';
 import type { TableDefinition } from '../write/create.js';
 import { evolveModes } from '../write/evolve.js';
 import type { ArrowBatchLike, ArrowTableLike, RowSource } from '../write/source.js';
@@ -46,6 +47,7 @@ export type Produced<R extends object> =
 export interface PipelineOptions<R extends object = Row> {
   /** Names the pipeline in the table's log; unique among the pipelines of the table. */
   readonly name: string;
+  /** A relative path is one of the working folder, as it is when the pipeline is defined. */
   readonly table: TableReference;
   /** Creates the table when it is not there. */
   readonly create?: TableDefinition;
@@ -85,6 +87,7 @@ export interface PipelineOptions<R extends object = Row> {
 /** A pipeline's options, checked. */
 export interface Definition {
   readonly name: string;
+  /** Canonical. */
   readonly url: string;
   readonly create: TableDefinition | undefined;
   readonly calendar: Calendar;
@@ -150,7 +153,7 @@ export function checkDefinition<R extends object>(options: PipelineOptions<R>): 
     throw invalid('start', 'it is text such as 2024-01-01', options.start);
   return {
     name,
-    url,
+    url: resolveUrl(url),
     create: options.create,
     calendar,
     startMs: calendar.bound(parsePoint(calendar, options.start).ms),

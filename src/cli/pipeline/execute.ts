@@ -58,7 +58,8 @@ export async function execute(
     const parts = Object.entries(counts).flatMap(([status, count]) =>
       count > 0 ? [`${count} ${status}`] : [],
     );
-    await session.print(`${parts.join(', ') || 'nothing to run'} in ${durationText(report.durationMs)}\n`);
+    const told = `${parts.join(', ')} in ${durationText(report.durationMs)}`;
+    await session.print(parts.length === 0 ? 'nothing to run\n' : `${told}\n`);
   }
   if (counts.failed > 0 || stopped) session.talk(`what is left is run by: ${resumeCommand(command, report)}`);
   if (stopped) return EXIT.interrupted;

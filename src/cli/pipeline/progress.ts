@@ -33,7 +33,8 @@ export async function startRunProgress(session: Session, total: number): Promise
     format: (options, { progress }) => {
       const bars = Format.BarFormat(progress, { ...options, barsize: 30 });
       const rate = ended / ((performance.now() - startedAt) / 1000);
-      const pace = ended === 0 ? '' : `, ${rate.toFixed(1)} a second, ${left(ended)} left`;
+      const pace =
+        ended === 0 ? '' : `, ${rate.toFixed(1)} a second${ended < total ? `, ${left(ended)} left` : ''}`;
       return `${bars} ${countText(ended)} of ${counted(total, 'interval')}, ${counted(rows, 'row')}${pace}`;
     },
     barCompleteChar: '\u2588',
