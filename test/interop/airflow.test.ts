@@ -3,8 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writ
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AirflowRun } from '../support/engines/client.js';
-import { Engines } from '../support/engines/client.js';
+import { AIRFLOW, type AirflowRun, Engines } from '../support/engines/client.js';
 import { expectRows, folder, open, ownLines } from './engines.js';
 
 const DAG = fileURLToPath(new URL('../../examples/airflow/dags/readings.py', import.meta.url));
@@ -110,7 +109,7 @@ beforeAll(() => {
   expect(hasty).not.toBe(dag);
   writeFileSync(join(home, 'dags', 'readings.py'), hasty + mistakes);
   airflow = Engines.start({
-    environment: ['test/interop/requirements-airflow.txt', '.cache/airflow'],
+    environment: AIRFLOW,
     env: environment,
     log: 'airflow.log',
   });

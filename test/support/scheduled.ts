@@ -8,7 +8,7 @@ const COMMAND = fileURLToPath(new URL('../../bin/tablectl.js', import.meta.url))
 /** The folder of what users copy. */
 export const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
-/** The examples' pipeline in a file of its own that notes each interval it produces, and fails for those that a file `fail-LABEL` beside it names. */
+/** The examples' pipeline in a file of its own that notes each interval it produces, fails while there is a file `fail-LABEL` beside it, and waits while there is `wait-LABEL`. */
 export interface Scheduled {
   /** The pipeline's file. */
   readonly file: string;
@@ -28,12 +28,14 @@ export async function scheduled(folder: string): Promise<Scheduled> {
     file!,
     `
 import { appendFileSync, existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { definePipeline, type ProduceContext } from 'intervale';
 import { readStations } from ${JSON.stringify(join(EXAMPLES, 'readings.ts'))};
 
 async function* produce(context: ProduceContext) {
   const { label } = context.interval;
   appendFileSync(${JSON.stringify(notes)}, label + '\\n');
+  while (existsSync(${JSON.stringify(join(folder, 'wait-'))} + label)) await setTimeout(20);
   if (existsSync(${JSON.stringify(join(folder, 'fail-'))} + label)) throw new Error('no source for ' + label);
   yield* readStations(context);
 }

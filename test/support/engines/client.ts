@@ -101,9 +101,22 @@ export interface AirflowRun {
   readonly tries: number;
 }
 
+/** A file of pins and the folder of its virtual environment, from the project's root. */
+export type Environment = readonly [requirements: string, folder: string];
+const DATA_ENGINES: Environment = ['test/interop/requirements.txt', '.venv-interop'];
+export const AIRFLOW: Environment = ['test/interop/requirements-airflow.txt', '.cache/airflow'];
+
+/** The Python of a virtual environment, which is made where it is missing: that takes a minute. */
+export function pythonOf(environment: Environment): string {
+  return execFileSync(`${HERE}venv.sh`, environment, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  }).trim();
+}
+
 interface StartOptions {
-  /** A file of pins and the folder of its virtual environment, from the project's root; by default those of Spark and delta-rs. */
-  readonly environment?: readonly [requirements: string, folder: string];
+  /** By default that of Spark and delta-rs. */
+  readonly environment?: Environment;
   readonly env?: Readonly<Record<string, string>>;
   readonly log?: string;
 }
@@ -134,11 +147,12 @@ export class Engines {
   }
 
   /** Makes the virtual environment where it is missing, which takes a minute, and starts the process. What the engines print goes to a log in `.cache/interop`. */
-  static start({ environment, env = {}, log: name = 'engines.log' }: StartOptions = {}): Engines {
-    const python = execFileSync(`${HERE}venv.sh`, environment ?? [], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      encoding: 'utf8',
-    }).trim();
+  static start({
+    environment = DATA_ENGINES,
+    env = {},
+    log: name = 'engines.log',
+  }: StartOptions = {}): Engines {
+    const python = pythonOf(environment);
     mkdirSync(LOG_FOLDER, { recursive: true });
     const log = openSync(`${LOG_FOLDER}${name}`, 'w');
     const child = spawn(python, ['-u', `${HERE}server.py`], {
