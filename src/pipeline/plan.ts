@@ -42,7 +42,7 @@ export interface Shard {
 }
 
 export interface BackfillRange {
-  /** Both are bounds of the calendar; `to` is not included. From the pipeline's start to the last interval that has ended by default. */
+  /** Both are bounds of the calendar; `to` is not included. From the first to the last of `intervals` by default, else from the pipeline's start to now. */
   readonly from?: Bound;
   readonly to?: Bound;
   /** Runs only those of these intervals that lie in the range; they need not be neighbours. */
@@ -71,6 +71,7 @@ export async function planBackfill(job: Job, range: BackfillRange = {}): Promise
   await checkedState(job);
   const now = job.table.ctx.clock.now();
   const found = await coverage(job, {
+    ...spanOf(range.intervals ?? []),
     ...(range.from === undefined ? {} : { fromMs: calendar.bound(boundOf(job, range.from)) }),
     ...(range.to === undefined ? {} : { untilMs: calendar.bound(boundOf(job, range.to)) }),
     inputs: reprocess === 'stale',
@@ -102,6 +103,17 @@ export async function planCatchUp(job: Job, range: CatchUpRange = {}): Promise<R
   const isAgain = (entry: CoverageEntry): boolean =>
     lookback > 0 && again.has(entry) && entry.state !== 'undone' && definition.mode !== 'append-once';
   return planOf(job, found, (entry) => isMissing(entry) || isAgain(entry), range);
+}
+
+/** From the first to the last of the intervals. */
+function spanOf(intervals: readonly Interval[]): { readonly fromMs?: number; readonly untilMs?: number } {
+  if (intervals.length === 0) return {};
+  let [fromMs, untilMs] = [Infinity, -Infinity];
+  for (const { startMs, endMs } of intervals) {
+    fromMs = Math.min(fromMs, startMs);
+    untilMs = Math.max(untilMs, endMs);
+  }
+  return { fromMs, untilMs };
 }
 
 /** Missing, or with fewer rows than were written: then some were lost. */

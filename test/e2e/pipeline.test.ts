@@ -282,6 +282,27 @@ export default failing;
     await done(1, 'coverage', table, '--keys');
   });
 
+  test('takes intervals that were named wherever they lie', async () => {
+    const open = await done(0, ...events('backfill', '--interval', '2100-01-01', '--dry-run'));
+    expect(open.stdout).toContain('plan: 0 intervals');
+    expect(open.stdout).toContain('left alone: 1 open');
+    expect((await done(1, ...events('backfill', '--interval', '2024-03-01'))).stderr).toContain(
+      "before the pipeline's start",
+    );
+    const may = await done(0, ...events('backfill', '--interval', '2024-05', '--dry-run'));
+    expect(may.stdout).toContain('plan: 31 intervals');
+  });
+
+  test('tells when there is nothing to tell', async () => {
+    const none = ['--from', '2024-06-01', '--to', '2024-06-03'];
+    expect((await done(0, ...events('runs', ...none))).stderr).toContain('no runs');
+    expect(
+      (await document('runs', ...events('runs', '--from', '2024-04-02', '--to', '2024-04-03'))).runs,
+    ).toHaveLength(1);
+    expect((await done(0, ...events('verify', ...none))).stderr).toContain('nothing to verify');
+    expect((await done(0, ...events('gaps', '--to', '2024-03-30'))).stderr).toContain('no gaps');
+  });
+
   test('is verified, blamed and undone', async () => {
     const same = await document('verify', ...events('verify', '--to', '2024-04-04', '--sample', '3'));
     expect(same.intervals.map(({ status }: { status: string }) => status)).toEqual(['same', 'same', 'same']);

@@ -28,6 +28,7 @@ Examples:
         end: instantText(endMs),
       }));
       if (flags.json) await session.printJson({ pipeline: pipeline.name, url: pipeline.url, gaps });
+      else if (gaps.length === 0) session.talk('no gaps');
       else await session.print(gaps.map(({ start, end }) => `${start}/${end}\n`).join(''));
       return undefined;
     }),

@@ -1,7 +1,7 @@
 import type { Register } from '../program.js';
-import { type CommonFlags, withPipeline } from './options.js';
+import { type CommonFlags, type RangeFlags, withPipeline, withRange } from './options.js';
 
-interface RunsFlags extends CommonFlags {
+interface RunsFlags extends CommonFlags, RangeFlags {
   readonly interval?: string;
 }
 
@@ -15,27 +15,31 @@ export const registerRuns: Register = (program, cli) => {
       'after',
       `
 Examples:
-  tablectl runs s3://lake/sales
+  tablectl runs s3://lake/sales --from 2024-01-01
   tablectl runs pipeline.ts --interval 2024-01-05 --json`,
     );
-  withPipeline(command).action((source: string, flags: RunsFlags) =>
+  withPipeline(withRange(command)).action((source: string, flags: RunsFlags) =>
     cli.run(flags, async (session) => {
-      const [{ loadPipeline }, { tableLines }, { countText, durationText }, { instantText }] =
+      const [{ loadPipeline }, { rangeOf }, { tableLines }, { countText, durationText }, { instantText }] =
         await Promise.all([
           import('./load.js'),
+          import('./options.js'),
           import('../render/table.js'),
           import('../render/bytes.js'),
           import('../../interval/interval.js'),
         ]);
       const pipeline = await loadPipeline(session, source, flags);
-      const notes =
+      const { from = -Infinity, to = Infinity } = await rangeOf(session, pipeline, flags, { within: true });
+      const found =
         flags.interval === undefined
           ? await pipeline.runs().then(({ committed, failed }) => [...committed, ...failed])
           : await pipeline.attempts(flags.interval);
+      const notes = found.filter(({ start }) => Date.parse(start) >= from && Date.parse(start) < to);
       if (flags.json) {
         await session.printJson({ pipeline: pipeline.name, url: pipeline.url, runs: notes });
         return undefined;
       }
+      if (notes.length === 0) session.talk('no runs');
       const rows = notes.map((note) => [
         note.label,
         String(note.attempt),

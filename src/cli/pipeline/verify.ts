@@ -50,6 +50,7 @@ Examples:
           flags.sample,
         );
       }
+      if (intervals.length === 0) session.talk('nothing to verify: no interval of the range was run');
       const found: Verification[] = [];
       for (const interval of intervals) {
         const verification = await calling(file, () =>
