@@ -5,6 +5,8 @@ import { cutRows } from './column/cut.js';
 import { leavesOf, type ReadNode } from './column/read-tree.js';
 import { FlatFault } from './flat/fault.js';
 import type { ChunkMeta, Footer, Leaf } from './flat/footer.js';
+import { readPages } from './flat/page.js';
+import { isDictionaryEncoding } from './flat/row-group.js';
 import {
   type ChunkPart,
   type RowSelection,
@@ -49,13 +51,21 @@ export async function fetchRowGroup(
   const wanted = wantedChunks(footer, rowGroup, columns, selection);
   const bytes = await source.readAll(wanted.flatMap(({ ranges }) => ranges));
   let next = 0;
-  const chunks = wanted.map(({ leaf, meta, ranges, part }: WantedChunk): FetchedChunk => {
-    const pieces = bytes.slice(next, next + ranges.length);
-    next += ranges.length;
-    return { leaf, meta, bytes: joined(pieces), part };
-  });
+  const chunks = wanted.map(
+    async ({ leaf, meta, ranges, spared, part }: WantedChunk): Promise<FetchedChunk> => {
+      const pieces = bytes.slice(next, next + ranges.length);
+      next += ranges.length;
+      if (spared && usesDictionary(pieces)) pieces.unshift(...(await source.readAll([spared])));
+      return { leaf, meta, bytes: joined(pieces), part };
+    },
+  );
   const rows = selection ? rowsOfRuns(selection.runs) : footer.rowGroups[rowGroup]!.rows;
-  return { group: rowGroup, rows, nodes, chunks };
+  return { group: rowGroup, rows, nodes, chunks: await Promise.all(chunks) };
+}
+
+/** Whether a page is coded by the dictionary, though the footer let expect otherwise. */
+function usesDictionary(pages: readonly Uint8Array[]): boolean {
+  return pages.some((page) => readPages(page).some(({ encoding }) => isDictionaryEncoding(encoding)));
 }
 
 /** Pieces as one, without a copy where they are neighbours in memory. */

@@ -26,6 +26,8 @@ export interface WantedChunk {
   readonly meta: ChunkMeta;
   /** Ascending and apart. */
   readonly ranges: readonly ByteRange[];
+  /** The dictionary, where the footer lets expect that none of the pages uses it. */
+  readonly spared?: ByteRange;
   readonly part?: ChunkPart;
 }
 
@@ -83,10 +85,12 @@ function someOf(
   pages: readonly number[],
   rows: number,
   runs: Int32Array,
-): { ranges: ByteRange[]; part: ChunkPart } {
+): Pick<WantedChunk, 'ranges' | 'spared' | 'part'> {
   const ranges: ByteRange[] = [];
-  // What stands before the first page is the dictionary, which any page may use.
-  if (starts[0]! > meta.start) ranges.push({ start: meta.start, end: starts[0]! });
+  // What stands before the first page is the dictionary. Only the first pages use it: a writer that finds it too large goes on without.
+  const dictionary = starts[0]! > meta.start ? { start: meta.start, end: starts[0]! } : undefined;
+  const isSpared = meta.dictionaryPages !== undefined && pages[0]! >= meta.dictionaryPages;
+  if (dictionary && !isSpared) ranges.push(dictionary);
   const own = new Int32Array(runs.length);
   const pageRows: number[] = [];
   let fetched = 0;
@@ -103,5 +107,5 @@ function someOf(
     }
     fetched += last - first;
   }
-  return { ranges, part: { pageRows, rows: fetched, runs: own } };
+  return { ranges, spared: isSpared ? dictionary : undefined, part: { pageRows, rows: fetched, runs: own } };
 }

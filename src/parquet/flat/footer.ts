@@ -1,6 +1,8 @@
-import type { ByteRange } from '../source.js';
 import { corrupt, unsupported } from './fault.js';
+import { type ChunkMeta, type RowGroupMeta, readRowGroup } from './row-group.js';
 import { THRIFT, ThriftReader } from './thrift.js';
+
+export type { ChunkMeta, RawStatistics, RowGroupMeta } from './row-group.js';
 
 /** Physical types by their number in the format. */
 export const PHYSICAL = [
@@ -46,35 +48,6 @@ export interface Leaf {
   readonly maxDefinition: number;
   readonly maxRepetition: number;
   readonly meaning: Meaning;
-}
-
-/** Where one leaf's pages of one row group are. */
-export interface ChunkMeta {
-  readonly codec: number;
-  readonly values: number;
-  readonly start: number;
-  readonly length: number;
-  readonly uncompressed: number;
-  /** The encodings that the footer names, one bit each by their number in the format. */
-  readonly encodings: number;
-  readonly statistics: RawStatistics | undefined;
-  /** Where the page index of the chunk is, if anywhere: the places of its pages, and their bounds. */
-  readonly pageIndex?: { readonly places: ByteRange; readonly bounds: ByteRange | undefined } | undefined;
-}
-
-/** Statistics as the file has them: undecoded, and only as good as their writer. */
-export interface RawStatistics {
-  /** `min_value` and `max_value`, or `min` and `max` of old files with `legacy`. */
-  readonly min?: Uint8Array | undefined;
-  readonly max?: Uint8Array | undefined;
-  readonly nullCount?: number | undefined;
-  /** They come from the deprecated fields, whose order is only right for signed numbers. */
-  readonly legacy?: boolean;
-}
-
-export interface RowGroupMeta {
-  readonly rows: number;
-  readonly chunks: readonly ChunkMeta[];
 }
 
 export interface Footer {
@@ -258,85 +231,6 @@ function convertedMeaning(element: Element): Meaning {
     default:
       return { kind: element.converted === -1 ? 'none' : 'other' };
   }
-}
-
-function readRowGroup(reader: ThriftReader, types: number[][], fileSize: number): RowGroupMeta {
-  const chunks: ChunkMeta[] = [];
-  const kinds: number[] = [];
-  let rows = 0;
-  reader.struct((id, type) => {
-    if (id === 1 && type === THRIFT.list) reader.list(() => chunks.push(readChunk(reader, kinds, fileSize)));
-    else if (id === 3) rows = reader.integer();
-    else reader.skip(type);
-  });
-  if (rows < 0) throw corrupt('a row group of negative size');
-  types.push(kinds);
-  return { rows, chunks };
-}
-
-function readChunk(reader: ThriftReader, kinds: number[], fileSize: number): ChunkMeta {
-  let kind = -1;
-  let codec = 0;
-  let values = 0;
-  let uncompressed = 0;
-  let length = 0;
-  let dataOffset = 0;
-  let dictionaryOffset = 0;
-  let encodings = 0;
-  let statistics: RawStatistics | undefined;
-  // Offset and length of the offset index, then of the column index.
-  const index = [0, 0, 0, 0];
-  reader.struct((id, type) => {
-    if (id === 1) throw unsupported('column chunk in another file');
-    if (id >= 4 && id <= 7) {
-      index[id - 4] = reader.integer();
-      return;
-    }
-    if (id !== 3 || type !== THRIFT.struct) return reader.skip(type);
-    reader.struct((field, fieldType) => {
-      if (field === 1) kind = reader.integer();
-      else if (field === 2 && fieldType === THRIFT.list) {
-        reader.list(() => {
-          encodings |= 1 << (reader.integer() & 31);
-        });
-      } else if (field === 4) codec = reader.integer();
-      else if (field === 5) values = reader.integer();
-      else if (field === 6) uncompressed = reader.integer();
-      else if (field === 7) length = reader.integer();
-      else if (field === 9) dataOffset = reader.integer();
-      else if (field === 11) dictionaryOffset = reader.integer();
-      else if (field === 12 && fieldType === THRIFT.struct) statistics = readStatistics(reader);
-      else reader.skip(fieldType);
-    });
-  });
-  const start = dictionaryOffset > 0 && dictionaryOffset < dataOffset ? dictionaryOffset : dataOffset;
-  if (start < 0 || length < 0 || values < 0 || start + length > fileSize)
-    throw corrupt('a column chunk lies outside the file');
-  kinds.push(kind);
-  const places = indexRange(index[0]!, index[1]!, fileSize);
-  const pageIndex = places && { places, bounds: indexRange(index[2]!, index[3]!, fileSize) };
-  return { codec, values, start, length, uncompressed, encodings, statistics, pageIndex };
-}
-
-/** An index that is not in the file is none: it only helps. */
-function indexRange(start: number, length: number, fileSize: number): ByteRange | undefined {
-  return start > 0 && length > 0 && start + length <= fileSize ? { start, end: start + length } : undefined;
-}
-
-function readStatistics(reader: ThriftReader): RawStatistics {
-  let nullCount: number | undefined;
-  const old: { min?: Uint8Array; max?: Uint8Array } = {};
-  const ordered: { min?: Uint8Array; max?: Uint8Array } = {};
-  reader.struct((id, type) => {
-    if (id === 1 && type === THRIFT.binary) old.max = reader.binary().slice();
-    else if (id === 2 && type === THRIFT.binary) old.min = reader.binary().slice();
-    else if (id === 3) nullCount = reader.integer();
-    else if (id === 5 && type === THRIFT.binary) ordered.max = reader.binary().slice();
-    else if (id === 6 && type === THRIFT.binary) ordered.min = reader.binary().slice();
-    else reader.skip(type);
-  });
-  const legacy = ordered.min === undefined && ordered.max === undefined;
-  return { ...(legacy ? old : ordered), nullCount, legacy };
 }
 
 function buildNode(

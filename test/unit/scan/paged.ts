@@ -15,6 +15,9 @@ import { fakeContext } from '../../support/fake-context.js';
 /** Field ids of Parquet's footer (parquet-format, parquet.thrift). */
 const GROUPS = 4;
 const COLUMNS = 1;
+const META = 3;
+const ENCODING_STATS = 13;
+const ENCODING = 2;
 const OFFSET_INDEX = 4;
 const COLUMN_INDEX = 6;
 
@@ -23,6 +26,10 @@ export interface PagedOptions {
   readonly pageBytes: number;
   readonly rowsPerGroup?: number;
   readonly dictionary?: boolean;
+  /** Dictionaries longer than this are given up: later pages do without. */
+  readonly dictionaryBytes?: number;
+  /** The footer says that no page uses the dictionary. */
+  readonly deniesDictionary?: boolean;
   readonly version?: 1 | 2;
   /** Leaves, by their index, that lose the bounds of their pages, or the whole index. */
   readonly withoutBounds?: (leaf: number) => boolean;
@@ -40,6 +47,7 @@ export async function pagedFile(
   const builder = new engine.WriterPropertiesBuilder()
     .setWriteBatchSize(1)
     .setDataPageSizeLimit(options.pageBytes)
+    .setDictionaryPageSizeLimit(options.dictionaryBytes ?? 1 << 20)
     .setDictionaryEnabled(options.dictionary === true)
     .setWriterVersion(options.version === 2 ? engine.WriterVersion.V2 : engine.WriterVersion.V1)
     .setMaxRowGroupSize(options.rowsPerGroup ?? 1 << 20)
@@ -51,6 +59,9 @@ export async function pagedFile(
         const drop = (id: number) => chunk.delete(id) && chunk.delete(id + 1);
         if (options.withoutBounds?.(leaf) || options.withoutIndex?.(leaf)) drop(COLUMN_INDEX);
         if (options.withoutIndex?.(leaf)) drop(OFFSET_INDEX);
+        const meta = chunk.get(META)!.value as ThriftStruct;
+        for (const pages of options.deniesDictionary ? structs(meta, ENCODING_STATS) : [])
+          pages.get(ENCODING)!.value = 0;
       });
     }
   });

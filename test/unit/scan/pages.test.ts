@@ -107,6 +107,8 @@ describe('pages', () => {
       pageBytes: fc.integer({ min: 1, max: 60 }),
       rowsPerGroup: fc.integer({ min: 5, max: 40 }),
       dictionary: fc.boolean(),
+      dictionaryBytes: fc.integer({ min: 1, max: 100 }),
+      deniesDictionary: fc.boolean(),
       version: fc.constantFrom(1 as const, 2 as const),
       bare: fc.uniqueArray(fc.nat(LEAVES.length - 1), { maxLength: 4 }),
       boundless: fc.uniqueArray(fc.nat(LEAVES.length - 1), { maxLength: 4 }),
