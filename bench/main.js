@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { commandCases } from './cases/command.js';
+import { lookupCases } from './cases/lookup.js';
 import { mergeCases } from './cases/merge.js';
 import { openCases } from './cases/open.js';
 import { parquetCases } from './cases/parquet.js';
@@ -22,6 +23,7 @@ const CASES = {
   ...writeCases,
   ...mergeCases,
   ...readCases,
+  ...lookupCases,
   ...s3Cases,
   ...parquetCases,
   ...commandCases,

@@ -119,12 +119,12 @@ const operations = {
     return { ms, files: plan.files.length };
   },
 
-  write: async ({ url, path }) => {
+  write: async ({ url, path, partitionBy = ['day'] }) => {
     rmSync(url, { recursive: true, force: true });
     const rows = rowsOf(path);
     await running().pool();
     const [ms] = await timed(async () => {
-      const table = await createTable(url, { schema: SCHEMA, partitionBy: ['day'], runtime: running() });
+      const table = await createTable(url, { schema: SCHEMA, partitionBy, runtime: running() });
       await table.append(rows);
     });
     const { size } = await (await openTable(url, { runtime: running() })).snapshot();

@@ -70,10 +70,10 @@ def plan(url, column, value, statistics=False):
     return {"ms": ms, "files": len(files)}
 
 
-def write(url, path):
+def write(url, path, partitionBy=("day",)):
     shutil.rmtree(url, ignore_errors=True)
     rows = rows_of(path)
-    ms, _ = timed(lambda: write_deltalake(url, rows, partition_by=["day"]))
+    ms, _ = timed(lambda: write_deltalake(url, rows, partition_by=list(partitionBy)))
     size = sum(pa.table(DeltaTable(url).get_add_actions()).column("size_bytes").to_pylist())
     return {"ms": ms, "bytes": size, "peak": peak_rss()}
 

@@ -65,18 +65,19 @@ export function settingsOf(endpoint) {
 }
 
 /**
- * A proxy that counts what passes, for sides that do not count themselves. Signatures hold, since the Host header is passed on as it came
+ * A proxy that counts what passes, and the bytes of the answers, for sides that do not count themselves. Signatures hold, since the Host header is passed on as it came
  * and the server checks it as it was signed.
  * @param {string} endpoint
  */
 export async function startCounter(endpoint) {
-  /** @type {{ method: string, path: string, start: number, end: number }[]} */
+  /** @type {{ method: string, path: string, bytes: number, start: number, end: number }[]} */
   let seen = [];
   const { hostname, port } = new URL(endpoint);
   const server = createServer((incoming, answer) => {
     const entry = {
       method: incoming.method ?? '',
       path: incoming.url ?? '',
+      bytes: 0,
       start: performance.now(),
       end: 0,
     };
@@ -84,6 +85,9 @@ export async function startCounter(endpoint) {
     const { method, url: path, headers } = incoming;
     const onward = request({ hostname, port, method, path, headers }, (reply) => {
       answer.writeHead(reply.statusCode ?? 502, reply.rawHeaders);
+      reply.on('data', (chunk) => {
+        entry.bytes += chunk.length;
+      });
       reply.pipe(answer);
       reply.on('end', () => {
         entry.end = performance.now();
@@ -100,7 +104,8 @@ export async function startCounter(endpoint) {
     take: () => {
       const taken = seen;
       seen = [];
-      return { requests: taken.length, depth: depthOf(taken), list: taken };
+      const bytes = taken.reduce((sum, entry) => sum + entry.bytes, 0);
+      return { requests: taken.length, bytes, depth: depthOf(taken), list: taken };
     },
     stop: () => {
       server.closeAllConnections();
