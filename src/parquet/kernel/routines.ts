@@ -48,16 +48,20 @@ fn snappy(from, end, to, stop) {
       from = from + size;
       to = to + size;
     } else {
-      // Kinds 1 and 2 come in no order: both are taken apart without a branch.
-      let short = kind & 1;
-      let distance = (tag & 224) << 3 & 0 - short | u16[from] & 65535 >>> (short << 3);
-      from = from + kind;
-      if (kind == 3) {
-        short = 0;
-        distance = i32[from - 3];
+      let distance = 0;
+      if (kind == 1) {
+        distance = (tag >>> 5) << 8 | u8[from];
+        size = (size & 7) + 4;
         from = from + 1;
+      } else if (kind == 2) {
+        distance = u16[from];
+        size = size + 1;
+        from = from + 2;
+      } else {
+        distance = i32[from];
+        size = size + 1;
+        from = from + 4;
       }
-      size = (size & 63 >> short * 3) + 1 + short * 3;
       if (from > end || less(distance - 1, to - start) == 0 || size > stop - to) { return -1; }
       let until = to + size;
       if (distance >= 16) {

@@ -157,7 +157,7 @@ describe('decoding by the kernel', () => {
           expect(found && settled(found)).toEqual(exactly(task));
         }
       }),
-      { numRuns: 250 },
+      { numRuns: 120 },
     );
   });
 
@@ -193,7 +193,7 @@ describe('decoding by the kernel', () => {
           if (found) expect(settled(found)).toEqual(exactly({ ...task, chunks }));
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 
@@ -300,7 +300,7 @@ describe('the Snappy routine', () => {
           expect(run([...broken], out.length)).toEqual(expected);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 });
