@@ -232,3 +232,55 @@ describe('a table is given', () => {
     await agree(url);
   });
 });
+
+describe('a default', () => {
+  it.each(['made here', 'made by Spark'])('holds for Spark and here: %s', async (maker) => {
+    const isOurs = maker === 'made here';
+    const [url, table, target] = await make(`defaults ${maker}`, 'id int, s string, t timestamp, d date', []);
+    const defaults = { s: "'new'", t: 'current_timestamp()', d: "date_add(date '2024-02-28', 1)" };
+    if (isOurs) {
+      await table.alter(
+        Object.entries(defaults).map(([changeColumn, text]) => ({ changeColumn, default: text })),
+      );
+    } else {
+      await sql(
+        `ALTER TABLE ${target} SET TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')`,
+      );
+      for (const [name, text] of Object.entries(defaults))
+        await sql(`ALTER TABLE ${target} ALTER COLUMN ${name} SET DEFAULT ${text}`);
+    }
+    await sql(`INSERT INTO ${target} (id) VALUES (1)`);
+    await (await open(url)).append([{ id: 2 }, { id: 3 }]);
+    const rows = await agree(url, 'spark');
+    expect(rows.map(({ s, d }) => [s, d])).toEqual(Array(3).fill(['new', '2024-02-29']));
+    expect(rows.every(({ t }) => t !== null)).toBe(true);
+    expect(rows[1]!.t).toBe(rows[2]!.t);
+    if (isOurs) await sql(`ALTER TABLE ${target} ALTER COLUMN s DROP DEFAULT`);
+    else await table.alter({ changeColumn: 's', default: null });
+    await sql(`INSERT INTO ${target} (id) VALUES (4)`);
+    await (await open(url)).append([{ id: 5 }]);
+    const after = await agree(url, 'spark');
+    expect(after.filter(({ id }) => Number(id) > 3).map(({ s }) => s)).toEqual([null, null]);
+  });
+});
+
+describe('a feature that was dropped', () => {
+  it.each([
+    ['inCommitTimestamp', { 'delta.enableInCommitTimestamps': 'true' }],
+    ['changeDataFeed', { 'delta.enableChangeDataFeed': 'true' }],
+    ['typeWidening', { 'delta.enableTypeWidening': 'true' }],
+  ])('is missed by nobody: %s', async (dropFeature, properties) => {
+    const [url, table, target] = await make(`dropped ${dropFeature}`, 'id int', [{ id: 1 }], { properties });
+    await table.append([{ id: 2 }]);
+    const names = Object.keys(properties);
+    const { protocol } = await table.alter([{ unsetProperties: names }, { dropFeature }]);
+    expect(protocol).toEqual({ minReaderVersion: 1, minWriterVersion: 2 });
+    await sql(`INSERT INTO ${target} VALUES (3)`);
+    await table.delete({ where: 'id = 1' });
+    expect((await agree(url)).map(({ id }) => id)).toEqual([2, 3]);
+    expect(await engines.ask('spark.detail', { url })).toMatchObject({
+      minReaderVersion: 1,
+      minWriterVersion: 2,
+    });
+  });
+});
