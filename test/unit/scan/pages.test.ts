@@ -259,6 +259,26 @@ describe('a large file', () => {
     expect(received).toBeLessThan(200 * 1024);
   });
 
+  it('is not asked for the dictionaries that the pages wanted do without', async () => {
+    const dictionary = { dictionary: true, dictionaryBytes: 200_000 };
+    const where = 'id = 19999';
+    const table = await largeTable(dictionary);
+    const { ids, received, size } = await costOf(table, { where });
+    expect(ids).toEqual([19_999]);
+    expect(received).toBeLessThan(64 * 1024 + 0.2 * size);
+  });
+
+  it('is asked for a dictionary after all where its footer says that no page uses it', async () => {
+    const schema = parseDdl('id int, t string');
+    // Pages of indices are ended by their number of rows alone.
+    const rows = Array.from({ length: 45_000 }, (_, id) => ({ id, t: `t${id % 50}` }));
+    const options = { pageBytes: 1 << 20, dictionary: true, deniesDictionary: true };
+    const bytes = await pagedFile(batchFromRows(rows, schema), fileSchema(schema), options);
+    const table = await tableOfFile(schema, bytes);
+    const found = await linesOf(table, await planScan(table.state, { where: 'id = 44999' }));
+    expect(found).toEqual([[44_999, '{"id":44999,"t":"t49"}']]);
+  });
+
   it('is fetched whole, once, where all of it is wanted in spite of a predicate', async () => {
     const table = await largeTable();
     const { ids, requests, received, size } = await costOf(table, {
