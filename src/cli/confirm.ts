@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { TableError } from '../errors.js';
-import { type Session, untilAborted } from './session.js';
+import { untilAborted } from '../runtime/abort.js';
+import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
 
 /**

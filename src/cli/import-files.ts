@@ -1,4 +1,5 @@
 import { isTableError, TableError } from '../errors.js';
+import { untilAborted } from '../runtime/abort.js';
 import { openTable, type Table } from '../table.js';
 import { UsageError } from './errors.js';
 import { type Outcome, printOutcome } from './execute-write.js';
@@ -13,7 +14,7 @@ import type { Input } from './input/source.js';
 import { partitionRecords } from './partition-records.js';
 import { bytesText, counted } from './render/bytes.js';
 import { startProgress } from './render/progress.js';
-import { type Session, untilAborted } from './session.js';
+import type { Session } from './session.js';
 import { openLog } from './state.js';
 
 /**

@@ -1,8 +1,9 @@
 import { CommanderError } from 'commander';
 import { isTableError } from '../errors.js';
+import { untilAborted } from '../runtime/abort.js';
 import { EXIT, errorDocument, errorLines, exitCodeOf } from './errors.js';
 import { buildProgram, type Cli } from './program.js';
-import { openSession, untilAborted } from './session.js';
+import { openSession } from './session.js';
 import { isPipeError, PipeClosed, paintFor, processTerminal, type Terminal, writeTo } from './terminal.js';
 
 /**

@@ -1,6 +1,5 @@
 import type { RuntimeEvent } from '../runtime/events.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { abortError } from '../runtime/system.js';
 import type { StoreFlags } from './options.js';
 import { type Paint, paintFor, type Terminal, writeTo } from './terminal.js';
 
@@ -67,14 +66,4 @@ export function openSession(terminal: Terminal, signal: AbortSignal, flags: Stor
       await (await runtime)?.close();
     },
   };
-}
-
-/** What `running` comes to, or `ABORTED` as soon as the signal fires; then nobody waits for it any more. */
-export function untilAborted<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => reject(abortError(signal));
-    signal.addEventListener('abort', aborted, { once: true });
-    if (signal.aborted) aborted();
-    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
-  });
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -321,6 +321,40 @@ export default failing;
     expect((await done(0, 'cat', table)).stdout).not.toContain('2024-04-01!');
     writeFileSync(file, source);
   });
+
+  test.each(['that heeds its signal', 'that does not'])(
+    'is interrupted in a source %s, and leaves nothing',
+    async (how) => {
+      const url = join(folder, `stuck ${how}`);
+      const stuck = join(folder, 'stuck.ts');
+      const heed =
+        how === 'that does not' ? '' : "signal.addEventListener('abort', () => fail(signal.reason));";
+      writeFileSync(
+        stuck,
+        `import { definePipeline } from 'intervale';
+export const stuck = definePipeline({
+  name: 'stuck', table: ${JSON.stringify(url)}, create: { schema: 'ts timestamp' }, every: 'day', start: '2024-03-28', column: 'ts',
+  async *produce({ interval, signal }) {
+    for (let i = 0; i < 20_000; i++) yield { ts: interval.start };
+    console.error('waiting');
+    setTimeout(() => undefined, 60_000);
+    await new Promise((_, fail) => { ${heed} });
+  },
+});
+`,
+      );
+      const child = spawn(process.execPath, [COMMAND, 'run', stuck, '--interval', '2024-03-28']);
+      let told = '';
+      child.stderr.on('data', (text: Buffer) => {
+        told += text.toString();
+        if (text.includes('waiting')) child.kill('SIGINT');
+      });
+      expect(await new Promise((resolve) => child.on('close', resolve)), told).toBe(130);
+      expect(told).toContain('interrupted: nothing was committed.');
+      expect(readdirSync(url).sort()).toEqual(['_delta_log', '_intervale']);
+      expect(await document('runs', 'runs', stuck)).toMatchObject({ runs: [] });
+    },
+  );
 
   test('stops at an interrupt with what was done, and goes on later', async () => {
     writeFileSync(join(folder, 'slow'), '');

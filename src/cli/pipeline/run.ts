@@ -27,33 +27,37 @@ Examples:
   tablectl run pipeline.ts --interval 2024-01-05T00:00:00Z/2024-01-06T00:00:00Z --json`,
     );
   withPipeline(command).action((file: string, flags: RunFlags) =>
-    cli.run(flags, async (session) => {
-      const [{ calling, loadPipeline }, { runDocument }, { counted, durationText }, { instantText }] =
-        await Promise.all([
-          import('./load.js'),
-          import('./documents.js'),
-          import('../render/bytes.js'),
-          import('../../interval/interval.js'),
-        ]);
-      const pipeline = await loadPipeline(session, file, flags);
-      const interval = pipeline.interval(flags.interval);
-      const local = interval.timeZone === 'UTC' ? '' : ` (${interval.local} in ${interval.timeZone})`;
-      session.talk(`interval: ${instantText(interval.startMs)} to ${instantText(interval.endMs)}${local}`);
-      if (flags.migrate) await pipeline.migrate();
-      const { force, asRecorded, allowOpen } = flags;
-      const { signal } = session;
-      const result = await calling(file, () =>
-        pipeline.run(interval, { force, asRecorded, allowOpen, signal }),
-      );
-      if (flags.json) await session.printJson(runDocument(pipeline.url, result));
-      else {
-        const { status, rows, attempt, version, durationMs } = result;
-        const what = status === 'committed' ? ` ${counted(rows, 'row')} as version ${version}` : '';
-        await session.print(
-          `${session.paint(what ? 'green' : 'yellow', status)}${what}: ${interval}, attempt ${attempt}, in ${durationText(durationMs)}\n`,
+    cli.run(
+      flags,
+      async (session) => {
+        const [{ calling, loadPipeline }, { runDocument }, { counted, durationText }, { instantText }] =
+          await Promise.all([
+            import('./load.js'),
+            import('./documents.js'),
+            import('../render/bytes.js'),
+            import('../../interval/interval.js'),
+          ]);
+        const pipeline = await loadPipeline(session, file, flags);
+        const interval = pipeline.interval(flags.interval);
+        const local = interval.timeZone === 'UTC' ? '' : ` (${interval.local} in ${interval.timeZone})`;
+        session.talk(`interval: ${instantText(interval.startMs)} to ${instantText(interval.endMs)}${local}`);
+        if (flags.migrate) await pipeline.migrate();
+        const { force, asRecorded, allowOpen } = flags;
+        const { signal } = session;
+        const result = await calling(file, () =>
+          pipeline.run(interval, { force, asRecorded, allowOpen, signal }),
         );
-      }
-      return undefined;
-    }),
+        if (flags.json) await session.printJson(runDocument(pipeline.url, result));
+        else {
+          const { status, rows, attempt, version, durationMs } = result;
+          const what = status === 'committed' ? ` ${counted(rows, 'row')} as version ${version}` : '';
+          await session.print(
+            `${session.paint(what ? 'green' : 'yellow', status)}${what}: ${interval}, attempt ${attempt}, in ${durationText(durationMs)}\n`,
+          );
+        }
+        return undefined;
+      },
+      { stopsItself: true },
+    ),
   );
 };

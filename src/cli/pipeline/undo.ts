@@ -26,25 +26,29 @@ Examples:
   tablectl undo s3://lake/sales --interval 2024-01-05 --to-version 12`,
     );
   withPipeline(command).action((source: string, flags: UndoFlags) =>
-    cli.run(flags, async (session) => {
-      const [{ loadPipeline }, { runDocument }, { counted }] = await Promise.all([
-        import('./load.js'),
-        import('./documents.js'),
-        import('../render/bytes.js'),
-      ]);
-      const pipeline = await loadPipeline(session, source, flags);
-      const { toVersion } = flags;
-      const result = await pipeline.undo(flags.interval, { toVersion, signal: session.signal });
-      if (flags.json) await session.printJson(runDocument(pipeline.url, result));
-      else {
-        const { status, interval, rows, version } = result;
-        await session.print(
-          status === 'committed'
-            ? `${session.paint('green', 'undone')}: ${interval} has ${counted(rows, 'row')} again, version ${version}\n`
-            : `${session.paint('yellow', status)}: another run of ${interval} was first\n`,
-        );
-      }
-      return undefined;
-    }),
+    cli.run(
+      flags,
+      async (session) => {
+        const [{ loadPipeline }, { runDocument }, { counted }] = await Promise.all([
+          import('./load.js'),
+          import('./documents.js'),
+          import('../render/bytes.js'),
+        ]);
+        const pipeline = await loadPipeline(session, source, flags);
+        const { toVersion } = flags;
+        const result = await pipeline.undo(flags.interval, { toVersion, signal: session.signal });
+        if (flags.json) await session.printJson(runDocument(pipeline.url, result));
+        else {
+          const { status, interval, rows, version } = result;
+          await session.print(
+            status === 'committed'
+              ? `${session.paint('green', 'undone')}: ${interval} has ${counted(rows, 'row')} again, version ${version}\n`
+              : `${session.paint('yellow', status)}: another run of ${interval} was first\n`,
+          );
+        }
+        return undefined;
+      },
+      { stopsItself: true },
+    ),
   );
 };
