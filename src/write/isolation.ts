@@ -1,4 +1,5 @@
 import { TableError } from '../errors.js';
+import type { Action } from '../log/actions.js';
 import { readCommitFile } from '../log/commit-file.js';
 import { tableProperties } from '../log/properties.js';
 import type { TableContext } from '../runtime/table-context.js';
@@ -39,27 +40,35 @@ export function isolationOn({ metadata }: Pick<State, 'metadata'>, asked: Isolat
 const AHEAD = 16;
 
 /**
- * The identities of the data files that commits after version `from` up to `to` added without having read anything, as their writers say (`isBlindAppend`).
- * Undefined where one of these commits is gone, so that nobody can tell.
+ * Those of `files`, by identity, that commits after version `from` up to `to` added without having read anything, as their writers say (`isBlindAppend`), so
+ * that what was executed on `from` can be thought of as having run right before the first of them. Undefined where that cannot be thought, because a commit
+ * after it changed data by what it read, which would then have been other data, or where a commit is gone, so that nobody can tell.
  */
-export async function blindlyAdded(
+export async function appendedSince(
   { store }: TableContext,
-  from: number,
-  to: number,
+  files: ReadonlySet<string>,
+  { from, to }: { readonly from: number; readonly to: number },
 ): Promise<ReadonlySet<string> | undefined> {
-  const added = new Set<string>();
+  const appended = new Set<string>();
   for (let next = from + 1; next <= to; next += AHEAD) {
     const versions = Array.from({ length: Math.min(AHEAD, to - next + 1) }, (_, i) => next + i);
     const commits = await Promise.all(versions.map((version) => readCommitFile(store, version)));
     for (const actions of commits) {
       if (!actions) return undefined;
-      if (!actions.some((action) => 'commitInfo' in action && action.commitInfo.isBlindAppend === true))
+      if (!actions.some((action) => 'commitInfo' in action && action.commitInfo.isBlindAppend === true)) {
+        if (appended.size > 0 && actions.some(changesData)) return undefined;
         continue;
+      }
       for (const action of actions) {
-        if ('add' in action && action.add.dataChange)
-          added.add(identityOf(action.add.path, action.add.deletionVector));
+        if (!('add' in action) || !action.add.dataChange) continue;
+        const identity = identityOf(action.add.path, action.add.deletionVector);
+        if (files.has(identity)) appended.add(identity);
       }
     }
   }
-  return added;
+  return appended;
+}
+
+function changesData(action: Action): boolean {
+  return ('add' in action && action.add.dataChange) || ('remove' in action && action.remove.dataChange);
 }

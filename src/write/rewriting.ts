@@ -6,7 +6,7 @@ import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import { discardFiles } from './discard.js';
 import type { Effects } from './effects.js';
-import { blindlyAdded, type Isolation, isolationOn } from './isolation.js';
+import { appendedSince, type Isolation, isolationOn } from './isolation.js';
 import {
   addActions,
   cdcActions,
@@ -68,7 +68,7 @@ interface Done {
 /**
  * The work of a verb that reads. It holds for every state in which the files to be read are the very files that were read: then a winner touched nothing
  * that was read and added nothing that may match. Files that go whole are found anew on each state. Where write-serializable is enough it also holds for a
- * state that has, besides the files it was about, only what others appended without reading: these files are left as they are. On any other state what was
+ * state that has, besides the files it was about, only what others appended without reading: these files are left as they are, as if they came afterwards. On any other state what was
  * staged is deleted and the verb executes again, so that the commit equals running it alone at that version.
  */
 export class Rewriting implements Work {
@@ -175,7 +175,12 @@ export class Rewriting implements Work {
 
   /** The files that go whole, where those that the verb was about are all there and others only appended to them; undefined where something else happened. */
   async #beforeAppends(state: State, found: Candidates, done: Done): Promise<Int32Array | undefined> {
-    const appended = await blindlyAdded(this.#table, done.state.version, state.version);
+    const about = new Set([
+      ...(await identities(state, found.whole)),
+      ...(await identities(state, found.read)),
+    ]);
+    const since = { from: done.state.version, to: state.version };
+    const appended = await appendedSince(this.#table, about, since);
     if (!appended || appended.size === 0) return undefined;
     const { whole, read } = completed(state, {
       whole: await without(state, found.whole, appended),

@@ -8,6 +8,7 @@ import { planAppend } from './append.js';
 import { BlindWork } from './blind.js';
 import { deleteWork } from './delete.js';
 import { evolveModes, stageEvolving } from './evolve.js';
+import { type Isolation, isolationOn } from './isolation.js';
 import { stageMerge } from './merge.js';
 import { onNewest } from './newest.js';
 import { stageOverwriteWhere } from './overwrite.js';
@@ -36,7 +37,7 @@ export async function stage(
   verb: Verb,
   options: WriteOptions = {},
 ): Promise<StagedWrite> {
-  const state = await stateToWrite(table, verb);
+  const state = await stateToWrite(table, verb, options.isolation);
   return onNewest(table, state, rows, (on) => stageOn(table, on, rows, verb, options));
 }
 
@@ -71,7 +72,7 @@ async function writeNow(
   // Whoever else appends now may wait for these rows, to commit them together.
   const arrived = verb === 'append' && isAtHand(rows) ? table.appends.expect() : () => undefined;
   try {
-    const known = await stateToWrite(table, verb);
+    const known = await stateToWrite(table, verb, options.isolation);
     return await onNewest(table, known, rows, async (state) => {
       const record = recordOf(state, options.txn, table.ctx.clock.now());
       if (record) return skipped(table, state, record, rows, options);
@@ -205,12 +206,18 @@ function assertPartitioned(url: string, state: State): void {
 
 /**
  * A recent state will do to stage against: a commit on a newer one checks that the schema is the same. A verb that reads the table first of all wants the
- * newest, since it would have to read again.
+ * newest, since it would have to read again; where write-serializable is enough every verb that reads does, or it could pass over what was there before it began.
  */
-async function stateToWrite(table: TableContext, verb: Verb): Promise<State> {
-  const readsFirst =
-    typeof verb === 'object' && ['delete', 'update', 'merge', 'replaceUsing'].includes(verb.verb);
-  const state = await (readsFirst ? table.latest.get() : recentState(table));
+async function stateToWrite(
+  table: TableContext,
+  verb: Verb,
+  isolation: Isolation | undefined,
+): Promise<State> {
+  const known = table.latest.peek();
+  const reads = typeof verb === 'object' && (verb.verb !== 'overwrite' || 'where' in verb);
+  const readsFirst = reads && verb.verb !== 'overwrite';
+  const isFresh = readsFirst || (reads && known && isolationOn(known, isolation) === 'write-serializable');
+  const state = await (isFresh ? table.latest.get() : recentState(table));
   assertWritable(state.protocol, state.metadata, table.url);
   return state;
 }

@@ -291,6 +291,27 @@ describe('write-serializable', () => {
     expect(await ids(ours, 'n')).toEqual([1, 2, 12]);
   });
 
+  test('executes again when another commit may have read what was appended, and the rows as they were', async () => {
+    await race(
+      'id long, p string',
+      [
+        { id: 1, p: 'a' },
+        { id: 5, p: 'a' },
+      ],
+      { partitionBy: ['p'] },
+    );
+    const where = "p = 'a' and id > 3";
+    const staged = await ours.stage([], { verb: 'delete', where }, { isolation });
+    await theirs.append([{ id: 7, p: 'a' }]);
+    await theirs.merge([{ id: 100, p: 'b' }], { on: ['id'] });
+    expect(await staged.commit()).toMatchObject({ rows: { deleted: 2 } });
+    const kept = await ours.stage([], { verb: 'delete', where: "p = 'a'" }, { isolation });
+    await theirs.merge([{ id: 101, p: 'b' }], { on: ['id'] });
+    await theirs.append([{ id: 8, p: 'b' }]);
+    expect(await kept.commit()).toMatchObject({ rows: { deleted: 1 } });
+    expect(await ids(ours)).toEqual([8, 100, 101]);
+  });
+
   test('executes again when a file that would go whole was replaced meanwhile', async () => {
     await race(
       'id long, p string',
@@ -317,6 +338,15 @@ describe('write-serializable', () => {
     await ours.snapshot();
     expect(await staged.commit()).toMatchObject({ rows: { deleted: 2 } });
     expect(await ids(ours)).toEqual([1]);
+  });
+
+  test('takes for appended meanwhile only what came after the verb began', async () => {
+    await race('id long', [{ id: 1 }]);
+    await theirs.append([{ id: 7 }]);
+    const staged = await ours.stage([{ id: 9 }], { verb: 'overwrite', where: 'id > 3' }, { isolation });
+    await theirs.append([{ id: 8 }, { id: 2 }]);
+    expect(await staged.commit()).toMatchObject({ rows: { deleted: 1 } });
+    expect(await ids(ours)).toEqual([1, 2, 8, 9]);
   });
 
   test('does not count for a write that changes the schema', async () => {
