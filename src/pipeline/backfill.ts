@@ -2,7 +2,7 @@ import { isTableError, TableError } from '../errors.js';
 import type { Interval } from '../interval/interval.js';
 import { Claims } from './claims.js';
 import type { IntervalState } from './coverage.js';
-import { loadFacts } from './facts.js';
+import { type CommittedNote, loadFacts } from './facts.js';
 import { type Job, prepareJob } from './job.js';
 import { attemptOf, readLedger } from './ledger.js';
 import type { PlanItem, RunPlan } from './plan.js';
@@ -55,6 +55,10 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** A worker with so many commits in a row to itself claims nothing. */
 const ALONE_AFTER = 3;
+/** How long a worker that is by itself takes what it knows of the table for the newest. */
+const KNOWN_FOR_MS = 2000;
+/** Notes that are kept in memory. */
+const MOST_KEPT = 20_000;
 /** Between two looks at intervals that other workers have claimed. */
 const CLAIMED_PAUSE_MS = 500;
 
@@ -77,7 +81,8 @@ export async function executePlan(
   if (plan.items.length > 0) await prepareJob(job);
   const execution = new Execution(job, plan, options);
   await Promise.all(Array.from({ length: Math.min(maxActive, plan.items.length) }, () => execution.work()));
-  if (plan.items.length > 1) await rollUp(job);
+  await execution.notes.done();
+  if (plan.items.length > 1) await rollUp(job, execution.notes.kept);
   const outcomes = plan.items.map((item) => execution.outcomes.get(item) ?? notRun(item));
   const counts = { committed: 0, skipped: 0, superseded: 0, failed: 0, 'not-run': 0 };
   for (const { status } of outcomes) counts[status]++;
@@ -93,6 +98,7 @@ export async function executePlan(
 
 class Execution {
   readonly outcomes = new Map<PlanItem, IntervalOutcome>();
+  readonly notes = new WrittenNotes();
   readonly #job: Job;
   readonly #options: ExecuteOptions;
   readonly #waiting: PlanItem[];
@@ -166,7 +172,11 @@ class Execution {
     const base = () => ({ interval, why: item.why, durationMs: Math.round(clock.monotonic() - startedAt) });
     for (let tries = 1; ; tries++) {
       try {
-        const result = await runInterval(this.#job, interval, { expectAttempt: attempt, signal, allowOpen });
+        const options = { expectAttempt: attempt, signal, allowOpen };
+        // By itself a worker knows the table by its own commits; what another does meanwhile is found by the next.
+        const maxStaleness = this.#checked ? KNOWN_FOR_MS : 0;
+        const onNote = this.notes.add.bind(this.notes);
+        const result = await runInterval(this.#job, interval, options, { maxStaleness, onNote });
         this.#seen(result);
         const { status, version, rows } = result;
         return {
@@ -204,6 +214,22 @@ class Execution {
   }
 }
 
+/** Notes that are being written beside the runs that follow, and those that need not be read again to be rolled up. */
+class WrittenNotes {
+  readonly kept: CommittedNote[] = [];
+  readonly #writing = new Set<Promise<void>>();
+
+  add(note: CommittedNote, written: Promise<void>): void {
+    if (this.kept.length < MOST_KEPT) this.kept.push(note);
+    const done = written.finally(() => this.#writing.delete(done));
+    this.#writing.add(done);
+  }
+
+  async done(): Promise<void> {
+    await Promise.all(this.#writing);
+  }
+}
+
 /** Rows that do not fit stay so; whatever a source throws may pass. */
 function isWorthRetrying(error: unknown): boolean {
   return !isTableError(error) || error.kind === 'retry' || error.kind === 'store';
@@ -214,10 +240,10 @@ function isStopped({ signal, drain }: ExecuteOptions): boolean {
 }
 
 /** Gathers the notes of many runs into one object, so that coverage reads them at once. Its failure costs nothing but time. */
-async function rollUp(job: Job): Promise<void> {
+async function rollUp(job: Job, written: readonly CommittedNote[]): Promise<void> {
   const { table, definition } = job;
   try {
-    await loadFacts(table, definition.name, readLedger(await table.latest.get(), definition.name));
+    await loadFacts(table, definition.name, readLedger(await table.latest.get(), definition.name), written);
   } catch (error) {
     table.ctx.emit({ type: 'warning', message: `The runs could not be rolled up: ${String(error)}` });
   }

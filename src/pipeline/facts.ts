@@ -142,9 +142,15 @@ export async function loadRun(
 
 /**
  * The facts of the last run of each entry of a ledger: from the roll-up, the notes, and for those that have none the log, which are then written down. What log
- * cleanup and lost notes left no trace of is not in the result. Writes a new roll-up when many notes are outside of it.
+ * cleanup and lost notes left no trace of is not in the result. Writes a new roll-up when many notes are outside of it. `written` are notes known to be there,
+ * which are not read.
  */
-export async function loadFacts(table: TableContext, pipeline: string, ledger: Ledger): Promise<KnownRuns> {
+export async function loadFacts(
+  table: TableContext,
+  pipeline: string,
+  ledger: Ledger,
+  written: readonly CommittedNote[] = [],
+): Promise<KnownRuns> {
   const rollUp = await readRollUp(table, pipeline);
   const places = placesIn(rollUp, ledger);
   places.forEach((place, at) => {
@@ -152,11 +158,18 @@ export async function loadFacts(table: TableContext, pipeline: string, ledger: L
   });
   const loose = Array.from(places.keys()).filter((at) => places[at]! < 0);
   const found = new Map<number, CommittedNote>();
-  const known = new KnownRuns(rollUp, places, found);
-  if (loose.length === 0) return known;
-  const entries = loose.map((at) => ledger.entry(at));
+  const runs = new KnownRuns(rollUp, places, found);
+  if (loose.length === 0) return runs;
+  const known = new Map(written.map((note) => [noteKey(note), note]));
+  const unread: number[] = [];
+  for (const at of loose) {
+    const note = known.get(spanKey(ledger.entry(at)));
+    if (note?.attempt === ledger.attempt(at)) found.set(at, note);
+    else unread.push(at);
+  }
+  const entries = unread.map((at) => ledger.entry(at));
   (await readCommitted(table, pipeline, entries)).forEach((note, i) => {
-    if (note) found.set(loose[i]!, note);
+    if (note) found.set(unread[i]!, note);
   });
   const missing = new Map<string, number>();
   for (const at of loose) if (!found.has(at)) missing.set(spanKey(ledger.entry(at)), at);
@@ -173,7 +186,7 @@ export async function loadFacts(table: TableContext, pipeline: string, ledger: L
       !renewed.has(spanKey({ startMs: rollUp.starts[place]!, endMs: rollUp.ends[place]! }));
     await writeRollUp(table, pipeline, rollUp.bytesWith(notes, isKept));
   }
-  return known;
+  return runs;
 }
 
 async function factsInLog(

@@ -19,15 +19,15 @@ export function openJob(definition: Definition, runtime: Runtime): Job {
   return { definition, runtime, table: runtime.table(definition.url) };
 }
 
-/** The newest state of a pipeline's table. Throws `NOT_A_TABLE`. */
-export async function stateOf(job: Job): Promise<State> {
-  return job.table.latest.get();
+/** The newest state of a pipeline's table, or one that was it no longer than `maxStaleness` milliseconds ago. Throws `NOT_A_TABLE`. */
+export async function stateOf(job: Job, maxStaleness?: number): Promise<State> {
+  return job.table.latest.get(maxStaleness);
 }
 
 /** The same; undefined where the first run is going to create the table. */
-export async function stateIfAny(job: Job): Promise<State | undefined> {
+export async function stateIfAny(job: Job, maxStaleness?: number): Promise<State | undefined> {
   try {
-    return await stateOf(job);
+    return await stateOf(job, maxStaleness);
   } catch (error) {
     if (!job.definition.create || !isTableError(error, 'NOT_A_TABLE')) throw error;
     return undefined;
@@ -35,11 +35,11 @@ export async function stateIfAny(job: Job): Promise<State | undefined> {
 }
 
 /**
- * The newest state, ready to be run on: the table is created where the definition says how, the column fits the calendar, and the calendar beside the log is
+ * The newest state as with `stateOf`, ready to be run on: the table is created where the definition says how, the column fits the calendar, and the calendar beside the log is
  * this pipeline's (written by whoever comes first). Throws `NOT_A_TABLE`, `CALENDAR_CHANGED`, `SCOPE_OVERLAP`, `INVALID_INPUT`.
  */
-export async function prepareJob(job: Job): Promise<State> {
-  const state = (await stateIfAny(job)) ?? (await createFor(job));
+export async function prepareJob(job: Job, maxStaleness?: number): Promise<State> {
+  const state = (await stateIfAny(job, maxStaleness)) ?? (await createFor(job));
   assertFits(job, state);
   await checkCalendar(job, state);
   return state;

@@ -5,6 +5,8 @@ import { isTableError, TableError } from '../errors.js';
 import { type Interval, instantText } from '../interval/interval.js';
 import type { Action } from '../log/actions.js';
 import { assertWritable } from '../log/features.js';
+import { itemsUntilAborted, untilAborted } from '../runtime/abort.js';
+import { abortError } from '../runtime/system.js';
 import { Digester } from '../schema/digest.js';
 import type { State } from '../snapshot/state.js';
 import { stageEvolving } from '../write/evolve.js';
@@ -12,7 +14,14 @@ import { type Amount, assertMayRemove, NOTHING, stagedAmount } from '../write/pl
 import { ruledBatches } from '../write/ruled-source.js';
 import type { RowSource } from '../write/source.js';
 import type { Work } from '../write/work.js';
-import { commitFacts, factsText, type InputFacts, loadRun, type RunFacts } from './facts.js';
+import {
+  type CommittedNote,
+  commitFacts,
+  factsText,
+  type InputFacts,
+  loadRun,
+  type RunFacts,
+} from './facts.js';
 import { Inputs } from './inputs.js';
 import { type Job, prepareJob } from './job.js';
 import { appIdOf, attemptOf, entryOf } from './ledger.js';
@@ -51,6 +60,14 @@ export interface RunResult {
   readonly durationMs: number;
 }
 
+/** What a run does otherwise where it is one of many. */
+export interface AmongRuns {
+  /** Milliseconds for which what is known of the table is good enough to start from; 0 by default. What was missed is found by the commit. */
+  readonly maxStaleness?: number;
+  /** Takes the note of the run while it is being written, so that the next run need not wait for that. */
+  readonly onNote?: (note: CommittedNote, written: Promise<void>) => void;
+}
+
 /** How often a producer that reads its own target, or a forced run, starts anew. */
 const MOST_STARTS = 20;
 
@@ -66,16 +83,17 @@ export async function runInterval(
   job: Job,
   interval: Interval,
   options: RunOptions = {},
+  among: AmongRuns = {},
 ): Promise<RunResult> {
   assertRunnable(job, interval, options);
   for (let start = 1; ; start++) {
-    const state = await prepareJob(job);
+    const state = await prepareJob(job, start === 1 ? among.maxStaleness : 0);
     assertWritable(state.protocol, state.metadata, job.table.url);
     const before = attemptOf(state, job.definition.name, interval);
     const isOver = job.definition.mode === 'append-once' && before > 0;
     if (isOver || (options.expectAttempt ?? before) !== before)
       return notRun(job, interval, state.version, before);
-    const result = await runOnce(job, interval, state, before, options);
+    const result = await runOnce(job, interval, state, before, options, among);
     const goesOn = result.status === 'again' || (result.status === 'superseded' && options.force);
     if (!goesOn) return result as RunResult;
     if (start === MOST_STARTS) throw gaveUp(job, interval, start);
@@ -88,6 +106,7 @@ async function runOnce(
   state: State,
   before: number,
   options: RunOptions,
+  { onNote }: AmongRuns,
 ): Promise<Omit<RunResult, 'status'> & { readonly status: Outcome['status'] }> {
   const { definition, table } = job;
   const { clock, ids } = table.ctx;
@@ -115,10 +134,10 @@ async function runOnce(
   try {
     let digester = new Digester(state.schema);
     const target = bindTarget(definition, state).predicate(interval);
-    const rows = await definition.produce({ interval, read: inputs.read, signal });
+    const rows = await untilAborted(definition.produce({ interval, read: inputs.read, signal }), signal);
     const stage = (on: State, given: RowSource): Promise<Work> => {
       digester = new Digester(on.schema);
-      const batches = digested(ruledBatches(table, on, given), digester);
+      const batches = digested(itemsUntilAborted(ruledBatches(table, on, given), signal), digester);
       return stageRun(table, definition, on, batches, target, signal);
     };
     const { evolve: modes } = definition;
@@ -140,7 +159,12 @@ async function runOnce(
       { state, before, work, facts, inputs, tagged },
       options,
     );
-    if (outcome.status === 'committed') await writeNote(table, { status: 'committed', version, ...facts });
+    if (outcome.status === 'committed') {
+      const note: CommittedNote = { status: 'committed', version, ...facts };
+      const written = writeNote(table, note);
+      if (onNote) onNote(note, written);
+      else await written;
+    }
     return {
       status: outcome.status,
       pipeline: definition.name,
@@ -158,9 +182,11 @@ async function runOnce(
       durationMs: Math.round(clock.monotonic() - startedMono),
     };
   } catch (error) {
-    const failure = inWordsOf(definition.name, interval, error);
+    // A source that is given the signal throws what it likes when it fires.
+    const isStop = signal.aborted && !isTableError(error);
+    const failure = isStop ? abortError(signal) : inWordsOf(definition.name, interval, error);
     if (work && !isTableError(error, 'COMMIT_STATE_UNKNOWN')) await work.discard();
-    if (!isTableError(error, 'ABORTED')) {
+    if (!isTableError(failure, 'ABORTED')) {
       const durationMs = Math.round(clock.monotonic() - startedMono);
       await writeNote(table, { status: 'failed', ...head, durationMs, error: errorOf(failure) });
     }
