@@ -32,7 +32,8 @@ export async function countRows(
   if (some.length === 0) return count;
   const plan = await planScan(state, { ...options, columns: [] });
   const files = await planFiles(state, some, options);
-  for await (const batch of scanBatches(store, ctx, { ...plan, files }, options)) count += batch.numRows;
+  const batches = scanBatches(store, ctx, { ...plan, files }, { ...options, isLent: true });
+  for await (const batch of batches) count += batch.numRows;
   return count;
 }
 

@@ -18,6 +18,8 @@ export interface ReadOptions extends Pick<LocationOptions, 'openExternal'> {
   readonly signal?: AbortSignal;
   /** Worker threads for scans that are large enough to gain by them. */
   readonly pool?: () => Promise<Pool>;
+  /** A batch is good only until the next one is asked for, and may stand in memory that threads share: it need not be copied. */
+  readonly isLent?: boolean;
 }
 
 /** Scans of fewer bytes are decoded where they are. */
@@ -67,7 +69,7 @@ export async function* scanFiles(
   const pool = await poolFor(plan, options);
   const sources =
     pool && isLocal(store, plan, options)
-      ? readByWorkers(store, ctx, plan, pool, signal)
+      ? readByWorkers(store, ctx, plan, pool, { ...options, signal })
       : readHere(store, ctx, plan, pool, { ...options, signal });
   try {
     for await (const { file, parts } of sources) {
@@ -129,7 +131,7 @@ async function* readByWorkers(
   ctx: Context,
   plan: ScanPlan,
   pool: Pool,
-  signal: AbortSignal,
+  { signal, isLent }: ReadOptions,
 ): AsyncGenerator<PartSource, void, undefined> {
   const bare = { ...plan, files: [] };
   const read = async (files: readonly ScanFile[]) => {
@@ -142,7 +144,7 @@ async function* readByWorkers(
     count: pool.size + 1,
   })) {
     for (const [i, file] of files.entries()) {
-      yield { file, parts: () => allParts(lots[i]!) };
+      yield { file, parts: () => (isLent ? lots[i]!.flatMap(({ parts }) => parts) : allParts(lots[i]!)) };
     }
     giveSlabs(pool, slabs);
   }

@@ -54,6 +54,7 @@ export class Scan implements AsyncIterable<Row> {
     const batches = scanBatches(this.#table.store, this.#table.ctx, plan, {
       signal: this.#options.signal,
       pool: this.#table.pool,
+      isLent: true,
     });
     for await (const batch of batches) yield* rowsFromBatch(batch, plan.schema, this.#options);
   }
