@@ -80,7 +80,13 @@ export async function listSegment(
 
 /** What a refresh found: the commits after the known version (none when it is still the newest), or that the state must be loaded anew. */
 export type SegmentRefresh =
-  | { readonly outcome: 'commits'; readonly version: number; readonly commits: readonly CommitFile[] }
+  | {
+      readonly outcome: 'commits';
+      readonly version: number;
+      readonly commits: readonly CommitFile[];
+      /** The commit of the known version, where it is still there. */
+      readonly known: CommitFile | undefined;
+    }
   | { readonly outcome: 'reload' };
 
 /**
@@ -104,7 +110,8 @@ export async function refreshSegment(
       commits.push(commit);
     }
     const last = known + commits.length;
-    if (last === listing.newest) return { outcome: 'commits', version: last, commits };
+    if (last === listing.newest)
+      return { outcome: 'commits', version: last, commits, known: listing.commits.get(known) };
     if (listing.checkpoints.some((checkpoint) => checkpoint.version > last)) return { outcome: 'reload' };
     if (attempt === 2) throw gap(store.url, last + 1, listing, undefined);
   }

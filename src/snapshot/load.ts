@@ -10,6 +10,7 @@ import type { Store } from '../store/store.js';
 import { ownState } from './apply.js';
 import type { TombstoneSource } from './block.js';
 import { readCheckpoint } from './checkpoint.js';
+import { compareMark, isMarked, markByFile, markOf } from './mark.js';
 import { type Gathered, gather, makeState, type OwnState, takeAction } from './own-state.js';
 import { mapLimit } from './parallel.js';
 import { PartitionValues } from './partition-values.js';
@@ -64,15 +65,24 @@ async function refresh(
   if (found.outcome === 'reload' || (version !== undefined && found.version < version)) return undefined;
   const commits =
     version === undefined ? found.commits : found.commits.filter((commit) => commit.version <= version);
+  const mark = markOf(previous);
+  const compared = compareMark(mark, found.known);
+  // The log of another table, which was made where this one was removed.
+  if (compared === 'other') return undefined;
   if (commits.length === 0) return previous;
+  // No listing has shown the commit that is known, so that only the file tells whether what follows it follows this one.
+  const proof = compared === 'unknown' ? [found.known!] : [];
   let files: Uint8Array[];
   try {
-    files = await fetchCommits(store, commits, signal);
+    files = await fetchCommits(store, [...proof, ...commits], signal);
   } catch (error) {
     if (isTableError(error, 'NOT_FOUND')) return undefined;
     throw error;
   }
-  return derived(store, previous, commits, files);
+  if (proof.length > 0 && !isMarked(mark!, files.shift()!)) return undefined;
+  const state = derived(store, previous, commits, files);
+  markByFile(state, commits.at(-1));
+  return state;
 }
 
 /** The state after commits that follow `previous` without a gap, of which there is at least one. */
@@ -195,7 +205,7 @@ async function build(
   const { replay, gathered, tombstones } = start;
   replayCommits(replay, gathered, segment.commits, files);
   const timestamp = await timestampOf(store, segment, gathered, signal);
-  return makeState({
+  const state = makeState({
     url: store.url,
     version: segment.version,
     timestamp,
@@ -204,6 +214,8 @@ async function build(
     previous: undefined,
     checkpointTombstones: tombstones,
   });
+  markByFile(state, segment.commits.at(-1) ?? segment.checkpointCommit);
+  return state;
 }
 
 async function timestampOf(

@@ -94,7 +94,12 @@ describe('listSegment', () => {
 describe('refreshSegment', () => {
   test('asks once when there is nothing new', async () => {
     const { store, ctx } = await storeOf(commitPath(0), commitPath(1), commitPath(2));
-    expect(await refreshSegment(store, 2)).toEqual({ outcome: 'commits', version: 2, commits: [] });
+    expect(await refreshSegment(store, 2)).toEqual({
+      outcome: 'commits',
+      version: 2,
+      commits: [],
+      known: expect.objectContaining({ version: 2 }),
+    });
     expect(ctx.events.filter(({ type }) => type === 'request')).toHaveLength(1);
   });
 

@@ -23,10 +23,15 @@ describe('the newest known state', () => {
     for (const key of keys) await store.delete(key);
   }
 
-  async function grown(url: string, appends: number, own: Runtime): Promise<Table> {
+  async function grown(url: string, appends: number, own: Runtime, from = 0): Promise<Table> {
     const table = await createTable(url, { schema: 'id long', runtime: own });
-    for (let id = 0; id < appends; id++) await table.append([{ id }]);
+    for (let id = from; id < from + appends; id++) await table.append([{ id }]);
     return table;
+  }
+
+  async function idsOf(table: Table): Promise<number[]> {
+    const rows = await table.scan().toArray();
+    return rows.map(({ id }) => Number(id)).sort((a, b) => a - b);
   }
 
   test('follows a table that was removed and made anew, shorter, by the same runtime', async () => {
@@ -47,6 +52,66 @@ describe('the newest known state', () => {
     await grown(url, 1, runtime());
     expect((await held.snapshot()).version).toBe(1);
     expect(await held.count()).toBe(1);
+  });
+
+  test('follows a table that was removed and made anew, longer, by another, after commits of its own', async () => {
+    const url = `memory://latest-${names++}`;
+    const held = await grown(url, 2, runtime());
+    await remove(url);
+    await grown(url, 5, runtime());
+    expect((await held.snapshot()).version).toBe(5);
+    expect(await idsOf(held)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  // The commits have other sizes than those of the first table: how fine the clock is does not matter.
+  test.each([2, 3, 7])(
+    'follows a table of 2 appends that was made anew with %i, after reading it',
+    async (appends) => {
+      const url = `memory://latest-${names++}`;
+      await grown(url, 2, runtime());
+      const held = await openTable(url, { runtime: runtime() });
+      expect(await idsOf(held)).toEqual([0, 1]);
+      await remove(url);
+      await grown(url, appends, runtime(), 1_000_000);
+      expect(await idsOf(held)).toEqual(Array.from({ length: appends }, (_, i) => 1_000_000 + i));
+    },
+  );
+
+  test('costs a listing, and a request for each new commit; one more only after a commit of its own', async () => {
+    const url = `memory://latest-${names++}`;
+    const other = await grown(url, 1, runtime());
+    const seen: string[] = [];
+    const own = createRuntime({
+      workers: 1,
+      onEvent: (event) => {
+        if (event.type === 'request') seen.push(`${event.operation} ${event.key.split('/').at(-1)}`);
+      },
+    });
+    runtimes.push(own);
+    const requests = () => seen.splice(0).filter((each) => !each.includes('.parquet'));
+    const held = await openTable(url, { runtime: own });
+    await held.snapshot();
+    requests();
+    await held.snapshot();
+    expect(requests()).toHaveLength(1);
+    await other.append([{ id: 5 }]);
+    await held.snapshot();
+    expect(requests()).toHaveLength(2);
+    await held.append([{ id: 6 }]);
+    await held.snapshot();
+    requests();
+    await held.snapshot();
+    expect(requests()).toHaveLength(1);
+    await other.append([{ id: 7 }]);
+    await held.snapshot();
+    expect(requests()).toEqual([
+      'list 0000',
+      'get 00000000000000000003.json',
+      'get 00000000000000000004.json',
+    ]);
+    await other.append([{ id: 8 }]);
+    await held.snapshot();
+    expect(requests()).toHaveLength(2);
   });
 
   test('is read by one request for callers at the same time, and covers commits made before the call', async () => {
