@@ -6,12 +6,12 @@ import { commitTxnId } from './identity.js';
 
 /**
  * What became of one attempt to create a version, each proved by what the store holds:
- * `committed`: that version is ours. `conflict`: that version is another's. `cleaned`: the store says that the version exists, yet it cannot be read,
+ * `committed`: that version is ours. `conflict`: that version is another's, whose file is `winner`. `cleaned`: the store says that the version exists, yet it cannot be read,
  * so log cleanup removed it: the caller looks for its files in a newer snapshot. `unknown`: time ran out before the store told.
  */
 export type AttemptResult =
   | { readonly outcome: 'committed' }
-  | { readonly outcome: 'conflict' }
+  | { readonly outcome: 'conflict'; readonly winner: Uint8Array }
   | { readonly outcome: 'cleaned' }
   | { readonly outcome: 'unknown'; readonly cause: unknown };
 
@@ -46,7 +46,7 @@ export async function attemptCommit(store: Store, ctx: Context, input: AttemptIn
     }
     const found = await readBack(store, key, input.txnId);
     if (found.owner === 'ours') return { outcome: 'committed' };
-    if (found.owner === 'another') return { outcome: 'conflict' };
+    if (found.owner === 'another') return { outcome: 'conflict', winner: found.bytes };
     if (found.owner === 'missing' && put.outcome === 'exists') return { outcome: 'cleaned' };
     if (found.owner === 'unreadable') cause = found.cause;
     const left = input.deadline - ctx.clock.monotonic();
@@ -72,13 +72,14 @@ async function putOnce(
 }
 
 type ReadBack =
-  | { readonly owner: 'ours' | 'another' | 'missing' }
+  | { readonly owner: 'ours' | 'missing' }
+  | { readonly owner: 'another'; readonly bytes: Uint8Array }
   | { readonly owner: 'unreadable'; readonly cause: unknown };
 
 async function readBack(store: Store, key: string, txnId: string): Promise<ReadBack> {
   try {
     const bytes = await store.get(key);
-    return { owner: commitTxnId(bytes) === txnId ? 'ours' : 'another' };
+    return commitTxnId(bytes) === txnId ? { owner: 'ours' } : { owner: 'another', bytes };
   } catch (cause) {
     return isTableError(cause, 'NOT_FOUND') ? { owner: 'missing' } : { owner: 'unreadable', cause };
   }

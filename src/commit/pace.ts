@@ -1,55 +1,97 @@
 import type { Context } from '../runtime/context.js';
 
-const CONTENTION_MEMORY_MS = 1_000;
+const CONTENTION_MEMORY_MS = 2_000;
 const IMPATIENT_MS = 1_000;
 const FIRST_GUESS_MS = 20;
 const LONGEST_WAIT_MS = 1_000;
+const MOST_RIVALS = 32;
 
 /**
- * How a writer of one table spaces its tries among writers in other processes. Everyone waits a random part of a window as wide as one commit of each
- * contender takes; who has waited long takes a narrower one, and who has just won against others stands back a little, so that nobody starves.
+ * How a writer of one table spaces its tries among writers in other processes, none of which it knows. What it sees is the log: the versions that others put
+ * between two of its own tell how many they are, and its next turn is when each of them has had one. So every version is tried by few, whoever has waited long
+ * is due before who has just won, and a writer whose estimate is wrong is soon set right by finding that nobody came, or that others did.
  */
 export class Pace {
   readonly #ctx: Context;
-  #putMs = FIRST_GUESS_MS;
-  #contenders = 1;
   #lastLossAt = Number.NEGATIVE_INFINITY;
+  /** Milliseconds from a put to the knowledge that it lost: what a try costs. */
+  #tryMs = FIRST_GUESS_MS;
+  /** Milliseconds between two versions. */
+  #intervalMs = FIRST_GUESS_MS;
+  /** When the log was last looked at. */
+  #seenAt = Number.NEGATIVE_INFINITY;
+  /** The version after which a turn is waited for: the last one of its own. */
+  #after = -1;
+  /** How many versions there are from one of its own to the next. */
+  #round = 1;
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
   }
 
-  /** True when another process won a version here a moment ago: then listing first is cheaper than a put that is bound to fail. */
+  /** True when another process won a version here a moment ago. */
   contended(): boolean {
     return this.#ctx.clock.monotonic() - this.#lastLossAt < CONTENTION_MEMORY_MS;
   }
 
-  /** Records how long a put took, in milliseconds. */
-  measured(putMs: number): void {
-    this.#putMs = 0.7 * this.#putMs + 0.3 * Math.min(putMs, LONGEST_WAIT_MS);
+  /** A commit begins where no others were seen lately; `version` is the newest known. */
+  beginAlone(version: number): void {
+    this.#after = version;
+    this.#round = 1;
   }
 
-  /** Records how many versions of others came between two looks at the log. */
-  seen(foreignCommits: number): void {
-    this.#contenders = 0.5 * this.#contenders + 0.5 * Math.min(Math.max(foreignCommits, 1), 32);
+  /** Records a look at the log that found `count` versions of others. */
+  saw(count: number): void {
+    const now = this.#ctx.clock.monotonic();
+    const elapsed = Math.min(now - this.#seenAt, LONGEST_WAIT_MS);
+    if (count > 0) this.#intervalMs = mixed(this.#intervalMs, elapsed / count);
+    this.#seenAt = now;
   }
 
-  /** After a lost version: waits before the log is looked at again. `waitedMs` is how long this commit has been trying. */
-  async afterLoss(waitedMs: number, signal?: AbortSignal): Promise<void> {
-    this.#lastLossAt = this.#ctx.clock.monotonic();
-    await this.#pause(this.#window() / (1 + Math.floor(waitedMs / IMPATIENT_MS)), signal);
+  /** Records that another has won `version`, which was put at the monotonic instant `putAt`. */
+  lost(version: number, putAt: number): void {
+    const now = this.#ctx.clock.monotonic();
+    this.#lastLossAt = now;
+    this.#tryMs = mixed(this.#tryMs, Math.min(now - putAt, LONGEST_WAIT_MS));
+    this.saw(1);
+    this.#round = Math.min(Math.max(this.#round, version - this.#after), MOST_RIVALS);
   }
 
-  /** Before the first try of a commit: nothing, unless others are at work on the table. */
-  async beforeFirst(signal?: AbortSignal): Promise<void> {
-    if (this.contended()) await this.#pause(this.#window(), signal);
+  /** Records that this writer has won `version`, which was put at the monotonic instant `putAt`. */
+  won(version: number, putAt: number): void {
+    if (this.contended()) this.#round = Math.min(mixed(this.#round, version - this.#after), MOST_RIVALS);
+    this.#after = version;
+    this.#seenAt = (putAt + this.#ctx.clock.monotonic()) / 2;
   }
 
-  #window(): number {
-    return Math.min(this.#putMs * (1 + this.#contenders), LONGEST_WAIT_MS);
+  /** How many versions others are likely to have put since the last look; infinite where a listing tells cheaper than guesses. */
+  expected(): number {
+    const likely = Math.round((this.#ctx.clock.monotonic() - this.#seenAt) / this.#step());
+    return likely > this.#round + 2 ? Number.POSITIVE_INFINITY : likely;
   }
 
-  async #pause(window: number, signal?: AbortSignal): Promise<void> {
-    await this.#ctx.clock.sleep(window * this.#ctx.ids.random(), signal);
+  /** Milliseconds until it is this writer's turn, when `version` is the newest; 0 where it is. `waitedMs` is how long this commit has been trying. */
+  untilTurn(version: number, waitedMs: number): number {
+    const ahead = this.#after + Math.round(this.#round) - (version + 1);
+    // Rather too early than too late: a version that nobody tries is lost to all.
+    return ahead <= 0 ? 0 : this.#wait(ahead * this.#step() * (0.1 + 0.1 * this.#ctx.ids.random()), waitedMs);
   }
+
+  /** Milliseconds to stand back after a loss, so that those who lost together do not come back together. */
+  backOff(waitedMs: number): number {
+    return this.#wait((this.#step() / 2) * Math.max(1, this.#round / 2) * this.#ctx.ids.random(), waitedMs);
+  }
+
+  /** Milliseconds that one version takes. Those of a slow round say little of the next: nobody waits for long by them. */
+  #step(): number {
+    return Math.max(1, Math.min(this.#intervalMs, 1.25 * this.#tryMs));
+  }
+
+  #wait(ms: number, waitedMs: number): number {
+    return Math.min(ms, LONGEST_WAIT_MS) / (1 + waitedMs / IMPATIENT_MS);
+  }
+}
+
+function mixed(before: number, now: number): number {
+  return 0.7 * before + 0.3 * now;
 }

@@ -18,6 +18,7 @@ import { checkWinners } from './conflict.js';
 import { addedFiles, anyLive } from './evidence.js';
 import { judgeLate } from './late.js';
 import { tracksRows, withRowIds } from './row-ids.js';
+import { takeTurn } from './turn.js';
 
 /** What one commit will hold, decided against one state. */
 export interface CommitPlan {
@@ -89,8 +90,9 @@ export async function transactInTurn<T>(
   const deadline = startedAt + (options.retryFor ?? RETRY_FOR_MS);
   const txnId = ids.uuid();
   await table.assertSafe();
-  await table.pace.beforeFirst(options.signal);
-  let base = table.pace.contended() ? await table.latest.get() : await recentState(table);
+  const contended = table.pace.contended();
+  let base = contended ? await takeTurn(table, startedAt, options.signal) : await recentState(table);
+  if (!contended) table.pace.beginAlone(base.version);
   for (let attempts = 1; ; attempts++) {
     if (options.signal?.aborted) throw abortError(options.signal);
     assertWritable(base.protocol, base.metadata, table.url);
@@ -119,7 +121,6 @@ export async function transactInTurn<T>(
       deadline,
       signal: options.signal,
     });
-    table.pace.measured(clock.monotonic() - putAt);
     const paths = addedFiles(actions);
     if (attempt.outcome === 'committed') {
       const late =
@@ -132,6 +133,7 @@ export async function transactInTurn<T>(
       if (late === 'visible') {
         const state = applyCommit(base, version, timestamp, actions);
         table.latest.adopt(state, putAt);
+        table.pace.won(version, putAt);
         table.ctx.emit({
           type: 'committed',
           url: table.url,
@@ -155,13 +157,13 @@ export async function transactInTurn<T>(
       throw unknownState(table.url, version, txnId, paths, undefined);
     } else if (attempt.outcome === 'unknown') {
       throw unknownState(table.url, version, txnId, paths, attempt.cause);
-    }
+    } else table.latest.take(version, attempt.winner);
+    table.pace.lost(version, putAt);
     table.ctx.emit({ type: 'conflict', version, attempt: attempts });
     const waited = clock.monotonic() - startedAt;
     if (clock.monotonic() >= deadline) throw gaveUp(table.url, version, attempts, waited);
-    await table.pace.afterLoss(waited, options.signal);
-    const next = await table.latest.get();
-    table.pace.seen(next.version - base.version);
+    await clock.sleep(table.pace.backOff(waited), options.signal);
+    const next = await takeTurn(table, startedAt, options.signal);
     check(table.url, base, next);
     base = next;
   }

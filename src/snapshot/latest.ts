@@ -1,6 +1,6 @@
 import type { Context } from '../runtime/context.js';
 import type { Store } from '../store/store.js';
-import { loadState } from './load.js';
+import { loadState, stateAhead, stateBy } from './load.js';
 import type { State } from './state.js';
 
 /** The newest known state of one table, shared by every reader and writer of the table in a runtime. */
@@ -47,6 +47,28 @@ export class Latest {
     if (this.#state && state.version < this.#state.version) return;
     this.#state = state;
     this.#confirmedAt = Math.max(this.#confirmedAt, confirmedAt);
+  }
+
+  /**
+   * Takes the commit of `version`, whose file was read. How old the known state may be counts as before: nothing is learned of later versions. Leaves the state as
+   * it is where that is not the one of the version before. Errors as `stateBy`.
+   */
+  take(version: number, file: Uint8Array): void {
+    const known = this.#state;
+    if (known?.version === version - 1) this.#state = stateBy(this.#store, this.#ctx, known, [file]);
+  }
+
+  /**
+   * Asks for the next `count` versions without a listing, and takes those that are there: for who has reason to believe that there are so many. Gives the known
+   * state, the newest where none is known. Age as with `take`; errors as `stateAhead`.
+   */
+  async advance(count: number, signal?: AbortSignal): Promise<State> {
+    const known = this.#state;
+    if (!known) return this.get();
+    const state = await stateAhead(this.#store, this.#ctx, known, count, signal);
+    // Whoever else has learned of a newer one, or that this one is no more, knows better.
+    if (this.#state === known) this.#state = state;
+    return this.#state ?? this.get();
   }
 
   /** Forgets what is known, so that the next load starts from the store alone. */

@@ -4,6 +4,7 @@ import { hasInCommitTimestamp, readInCommitTimestamp } from '../log/commit-time.
 import { assertReadable } from '../log/features.js';
 import { readLogFile } from '../log/limits.js';
 import type { CommitFile } from '../log/listing.js';
+import { commitPath } from '../log/paths.js';
 import { type LogSegment, listSegment, refreshSegment } from '../log/segment.js';
 import type { Context } from '../runtime/context.js';
 import type { Store } from '../store/store.js';
@@ -24,6 +25,8 @@ export interface LoadOptions {
   readonly previous?: State;
   readonly signal?: AbortSignal;
 }
+
+type CommitKey = Pick<CommitFile, 'version' | 'key'>;
 
 /** Commits fetched at a time. */
 const LANES = 32;
@@ -80,26 +83,29 @@ async function refresh(
     throw error;
   }
   if (proof.length > 0 && !isMarked(mark!, files.shift()!)) return undefined;
-  const state = derived(store, previous, commits, files);
+  const state = derived(store, previous, commits, files, () => commits.at(-1)!.modifiedAt);
   markByFile(state, commits.at(-1));
   return state;
 }
 
-/** The state after commits that follow `previous` without a gap, of which there is at least one. */
+/**
+ * The state after commits that follow `previous` without a gap, of which there is at least one. `modifiedAt` gives the time of the last one's file, when all are
+ * read.
+ */
 function derived(
   store: Store,
   previous: OwnState,
-  commits: readonly CommitFile[],
+  commits: readonly CommitKey[],
   files: readonly Uint8Array[],
+  modifiedAt: (gathered: Gathered) => number,
 ): OwnState {
   const last = commits.at(-1)!;
   const replay = new Replay(previous.files.parts, previous.removals);
   const gathered = gather();
   replayCommits(replay, gathered, commits, files);
   const metadata = gathered.metadata ?? previous.metadata;
-  const timestamp = hasInCommitTimestamp(metadata, last.version)
-    ? (gathered.inCommitTimestamp ?? last.modifiedAt)
-    : last.modifiedAt;
+  const inCommit = hasInCommitTimestamp(metadata, last.version) ? gathered.inCommitTimestamp : undefined;
+  const timestamp = inCommit ?? modifiedAt(gathered);
   return makeState({
     url: store.url,
     version: last.version,
@@ -130,7 +136,7 @@ export async function* statesAfter(
       const some = commits.slice(next, next + LANES);
       const files = await fetchCommits(store, some, signal);
       for (const [i, commit] of some.entries()) {
-        state = derived(store, state, [commit], [files[i]!]);
+        state = derived(store, state, [commit], [files[i]!], () => commit.modifiedAt);
         assertReadable(state.protocol, state.metadata, store.url);
         yield state;
       }
@@ -138,6 +144,44 @@ export async function* statesAfter(
   } catch (error) {
     if (!isTableError(error, 'NOT_FOUND')) throw error;
   }
+}
+
+/**
+ * The state by the commits right behind `previous`, whose files are given in order; there is at least one. Makes no request. Without a listing the time of a file
+ * is not known: it counts as what its writer says, no earlier than the version before and no later than now. Throws `CORRUPT_LOG`, `UNSUPPORTED_FEATURE`.
+ */
+export function stateBy(store: Store, ctx: Context, previous: State, files: readonly Uint8Array[]): State {
+  const { version, timestamp } = previous;
+  const commits = files.map((_, i) => ({ version: version + 1 + i, key: commitPath(version + 1 + i) }));
+  const now = ctx.clock.now();
+  const state = derived(store, ownState(previous), commits, files, ({ writtenAt = now }) =>
+    Math.max(timestamp, Math.min(writtenAt, now)),
+  );
+  assertReadable(state.protocol, state.metadata, store.url);
+  return state;
+}
+
+/**
+ * The state by as many of the `count` versions behind `previous` as are there, which are asked for at once and without a listing: one request each. Ends before
+ * the first that is missing. Errors as `stateBy`, and what the store throws.
+ */
+export async function stateAhead(
+  store: Store,
+  ctx: Context,
+  previous: State,
+  count: number,
+  signal?: AbortSignal,
+): Promise<State> {
+  const versions = Array.from({ length: count }, (_, i) => previous.version + 1 + i);
+  const found = await mapLimit(versions, LANES, (version) =>
+    store.get(commitPath(version), { signal }).catch((error: unknown) => {
+      if (isTableError(error, 'NOT_FOUND')) return undefined;
+      throw error;
+    }),
+  );
+  const end = found.indexOf(undefined);
+  const files = (end < 0 ? found : found.slice(0, end)) as Uint8Array[];
+  return files.length === 0 ? previous : stateBy(store, ctx, previous, files);
 }
 
 async function open(store: Store, ctx: Context, options: LoadOptions): Promise<OwnState> {
@@ -244,11 +288,12 @@ function fetchCommits(
 function replayCommits(
   replay: Replay,
   gathered: Gathered,
-  commits: readonly CommitFile[],
+  commits: readonly CommitKey[],
   files: readonly Uint8Array[],
 ): void {
   commits.forEach((commit, index) => {
     gathered.inCommitTimestamp = undefined;
+    gathered.writtenAt = undefined;
     const bytes = files[index];
     if (bytes === undefined)
       throw new TableError('INTERNAL', 'A commit was not fetched.', { version: commit.version });

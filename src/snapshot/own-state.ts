@@ -37,6 +37,8 @@ export interface Gathered {
   readonly domains: Map<string, DomainMetadataAction | undefined>;
   /** Of the commit being read. */
   inCommitTimestamp: number | undefined;
+  /** When the writer of the commit being read says that it wrote it. */
+  writtenAt: number | undefined;
 }
 
 export function gather(): Gathered {
@@ -46,6 +48,7 @@ export function gather(): Gathered {
     txns: new Map(),
     domains: new Map(),
     inCommitTimestamp: undefined,
+    writtenAt: undefined,
   };
 }
 
@@ -57,8 +60,9 @@ export function takeAction(into: Gathered, action: Action): void {
     const { domain, removed } = action.domainMetadata;
     into.domains.set(domain, removed ? undefined : action.domainMetadata);
   } else if ('commitInfo' in action) {
-    const { inCommitTimestamp } = action.commitInfo;
+    const { inCommitTimestamp, timestamp } = action.commitInfo;
     if (typeof inCommitTimestamp === 'number') into.inCommitTimestamp = inCommitTimestamp;
+    if (typeof timestamp === 'number') into.writtenAt = timestamp;
   }
 }
 

@@ -47,11 +47,15 @@ class SimClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(abortError(signal));
-      const sleeper = { at: this.#time + Math.max(0, ms), wake: resolve };
       const onAbort = (): void => {
         this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
         reject(abortError(signal!));
       };
+      const wake = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const sleeper = { at: this.#time + Math.max(0, ms), wake };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#sleepers.push(sleeper);
       this.#tick();
