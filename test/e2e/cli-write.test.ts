@@ -279,7 +279,7 @@ describe('a dry run', () => {
       },
     });
     const told = await done(...args, ...more, '--dry-run');
-    expect(told.stdout).toMatch(/partitioned by +day\n[^]*features .*timestampNtz/);
+    expect(told.stdout).toMatch(/partitioned by +day\n[\s\S]*features .*timestampNtz/);
     expect(told.stderr).toContain('nothing was created');
     expect(existsSync(at('planned'))).toBe(false);
     const token = ['--token', 'setup:1'];
