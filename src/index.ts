@@ -29,6 +29,7 @@ export type {
   PipelineOptions,
   ProduceContext,
   ReadInput,
+  ReadInputOptions,
   RunEvolve,
   TableReference,
 } from './pipeline/definition.js';

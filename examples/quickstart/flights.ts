@@ -11,8 +11,8 @@ export const flights = definePipeline({
   every: 'day',
   start: '2001-01-01',
   column: 'day',
-  async produce({ interval, read }) {
-    const found = await read('quickstart-source', { where: `day = date '${interval}'` });
+  async produce({ read }) {
+    const found = await read('quickstart-source', { during: 'day' });
     return found.batches();
   },
 });

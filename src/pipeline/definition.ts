@@ -23,11 +23,14 @@ export type RunEvolve = Exclude<Evolve, 'overwrite'>;
 /** A table by its URL or path, or an open one. */
 export type TableReference = string | { readonly url: string };
 
+export interface ReadInputOptions extends Omit<ScanOptions, 'signal'> {
+  readonly version?: number;
+  /** Only rows of the interval, found by this column as a pipeline's own is: a timestamp, a date, or text that holds the label. */
+  readonly during?: string;
+}
+
 /** Reads a table as it is for the whole of one run. The version and the predicate are recorded with the run. */
-export type ReadInput = (
-  table: TableReference,
-  options?: Omit<ScanOptions, 'signal'> & { readonly version?: number },
-) => Promise<Scan>;
+export type ReadInput = (table: TableReference, options?: ReadInputOptions) => Promise<Scan>;
 
 /** What `produce` is given. */
 export interface ProduceContext {

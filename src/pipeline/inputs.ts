@@ -1,3 +1,4 @@
+import type { Interval } from '../interval/interval.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { printPredicate } from '../scan/print.js';
@@ -8,11 +9,14 @@ import type { State } from '../snapshot/state.js';
 import { conditionOf, parsed } from '../write/condition.js';
 import { filesOf, identityOf } from '../write/read-files.js';
 import type { Where } from '../write/verb.js';
-import type { ReadInput } from './definition.js';
+import type { Definition, ReadInput } from './definition.js';
 import type { InputFacts } from './facts.js';
+import { bindTarget } from './target.js';
 
 export interface InputsOptions {
   readonly runtime: Runtime;
+  readonly definition: Definition;
+  readonly interval: Interval;
   /** The table that is written, and its state at the start of the run. */
   readonly target: TableContext;
   readonly base: State;
@@ -35,14 +39,19 @@ export class Inputs {
   /** What `produce` calls. */
   readonly read: ReadInput = async (reference, options = {}) => {
     const { runtime, target, signal } = this.#options;
-    const { version, ...scanOptions } = options;
+    const { version, during, ...scanOptions } = options;
     const table = runtime.table(typeof reference === 'string' ? reference : reference.url);
     const state = await this.#pin(table, version);
-    const where = scanOptions.where === undefined ? null : printPredicate(parsed(scanOptions.where));
-    const facts: InputFacts = { url: table.url, id: state.metadata.id, version: state.version, where };
+    const where = during === undefined ? scanOptions.where : this.#during(during, scanOptions.where, state);
+    const facts: InputFacts = {
+      url: table.url,
+      id: state.metadata.id,
+      version: state.version,
+      where: where === undefined ? null : printPredicate(parsed(where)),
+    };
     this.#facts.set(JSON.stringify(facts), facts);
-    if (table === target && state === this.#options.base) this.#ownReads.push(scanOptions.where);
-    return new Scan(table, async () => state, { ...scanOptions, signal });
+    if (table === target && state === this.#options.base) this.#ownReads.push(where);
+    return new Scan(table, async () => state, { ...scanOptions, where, signal });
   };
 
   get facts(): readonly InputFacts[] {
@@ -63,6 +72,11 @@ export class Inputs {
       if (before.size !== after.size || [...before].some((file) => !after.has(file))) return true;
     }
     return false;
+  }
+
+  #during(column: string, scope: Where | undefined, state: State): Where {
+    const { definition, interval } = this.#options;
+    return bindTarget({ ...definition, column, scope }, state).predicate(interval);
   }
 
   #pin(table: TableContext, version: number | undefined): Promise<State> {

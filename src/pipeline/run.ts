@@ -125,6 +125,8 @@ async function runOnce(
   };
   const inputs = new Inputs({
     runtime: job.runtime,
+    definition,
+    interval,
     target: table,
     base: state,
     signal,

@@ -71,7 +71,7 @@ export function bindTarget(definition: Definition, state: Pick<State, 'schema'>)
       });
     case 'date':
       if (isSubDay(unit)) refuse('it needs a timestamp');
-      if (minute !== 0) refuse('they do not start at midnight');
+      if (minute !== 0) refuse('its days do not start at midnight');
       return range(definition, field, {
         placeOf: (ms) => calendar.wallMs(ms) / DAY_MS,
         bound: (day) => day,

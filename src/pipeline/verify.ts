@@ -105,6 +105,8 @@ class Sides {
     const { asRecorded, signal = new AbortController().signal } = this.#options;
     const inputs = new Inputs({
       runtime: this.#job.runtime,
+      definition: this.#job.definition,
+      interval: this.#interval,
       target: this.#job.table,
       base: this.#state,
       signal,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTable } from '../../../src/index.js';
 import { parseInterval } from '../../../src/interval/argument.js';
 import { readHistory } from '../../../src/log/history.js';
 import type { ProduceContext } from '../../../src/pipeline/definition.js';
@@ -264,6 +265,55 @@ describe('a run', () => {
     expect(seen).toEqual([2, 2, 0]);
     const { commitInfo } = await lastFacts(derived);
     expect(factsOfCommit(commitInfo)!.inputs).toMatchObject([{ version: 2, where: "day = '2024-01-05'" }]);
+  });
+
+  test.each([
+    [
+      'ts',
+      'Europe/Berlin',
+      "ts >= TIMESTAMP '2024-01-04T23:00:00Z' AND ts < TIMESTAMP '2024-01-05T23:00:00Z'",
+      2,
+    ],
+    ['day', 'Europe/Berlin', "day >= DATE '2024-01-05' AND day < DATE '2024-01-06'", 1],
+    ['value', 'UTC', "value = '2024-01-05'", 1],
+  ])('reads the rows of its interval by %s in %s', async (column, timeZone, where, count) => {
+    const source = await createTable(bench.url(`during-${column}`), {
+      schema: EVENTS,
+      runtime: bench.runtime,
+    });
+    const row = (ts: string, day: string, value: string) => ({ ts, day, id: 1, value });
+    await source.append([
+      row('2024-01-04T22:59:59.999999Z', '2024-01-04', 'a'),
+      row('2024-01-04T23:00:00Z', '2024-01-04', '2024-01-04'),
+      row('2024-01-05T22:59:59.999999Z', '2024-01-05', '2024-01-05'),
+      row('2024-01-05T23:00:00Z', '2024-01-06', 'b'),
+    ]);
+    let seen = 0;
+    const derived = job(bench, `from-${column}`, {
+      timeZone,
+      async produce({ read }) {
+        seen = await (await read(source, { during: column, where: 'id = 1' })).count();
+        return [];
+      },
+    });
+    await run(derived, '2024-01-05');
+    expect(seen).toBe(count);
+    const { commitInfo } = await lastFacts(derived);
+    expect(factsOfCommit(commitInfo)!.inputs[0]!.where).toBe(`${where} AND id = 1`);
+  });
+
+  test('does not read by a column that cannot be cut', async () => {
+    const source = await createTable(bench.url('uncut'), { schema: EVENTS, runtime: bench.runtime });
+    const reading = (column: string) =>
+      job(bench, 'from-uncut', {
+        async produce({ read }) {
+          return (await read(source, { during: column })).batches();
+        },
+      });
+    await expect(run(reading('id'), '2024-01-05')).rejects.toThrow(
+      /'id' of type bigint cannot be cut every day/,
+    );
+    await expect(run(reading('tss'), '2024-01-05')).rejects.toMatchObject({ code: 'UNKNOWN_COLUMN' });
   });
 
   test('that reads its own target is produced again when that changed', async () => {
