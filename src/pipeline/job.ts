@@ -29,8 +29,15 @@ export async function stateIfAny(job: Job, maxStaleness?: number): Promise<State
   try {
     return await stateOf(job, maxStaleness);
   } catch (error) {
-    if (!job.definition.create || !isTableError(error, 'NOT_A_TABLE')) throw error;
-    return undefined;
+    if (!isTableError(error, 'NOT_A_TABLE')) throw error;
+    if (job.definition.create) return undefined;
+    const { name, url } = job.definition;
+    throw new TableError(
+      'NOT_A_TABLE',
+      `There is no Delta table at ${url}. Check the table of the pipeline ${name}, or say in its option create how the first run creates it.`,
+      { url, pipeline: name },
+      error,
+    );
   }
 }
 
