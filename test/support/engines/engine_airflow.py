@@ -1,17 +1,24 @@
-"""Apache Airflow with its own scheduler, API server and executor, in the folder that AIRFLOW_HOME names. It ends with this process."""
+"""Apache Airflow with its own database, scheduler, API server and executor, in the folder that AIRFLOW_HOME names. All end with this process."""
 from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
+import postgres
+
 HOME = Path(os.environ["AIRFLOW_HOME"])
+# Apart, since the user of the database may not see the home.
+DATABASE = Path(tempfile.mkdtemp(prefix="intervale-postgres-"))
 STARTED: list[subprocess.Popen] = []
 
 
@@ -36,6 +43,23 @@ def launch(*arguments: str) -> None:
     )
 
 
+def until_answered(process: subprocess.Popen, answers: Callable[[], bool]) -> None:
+    while not answers():
+        if process.poll() is not None:
+            raise RuntimeError(f"{process.args[0]} ended with {process.returncode}; see the logs in {HOME}")
+        time.sleep(0.1)
+
+
+def is_open(url: str) -> bool:
+    import psycopg2
+
+    try:
+        psycopg2.connect(f"postgresql://{url}").close()
+        return True
+    except psycopg2.OperationalError:
+        return False
+
+
 def answers(port: int) -> bool:
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v2/monitor/health", timeout=10) as answer:
@@ -45,16 +69,16 @@ def answers(port: int) -> bool:
 
 
 def stop() -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for process in STARTED:
+    """Ends what was started last first: the database outlives those who use it."""
+    while STARTED:
+        process = STARTED.pop()
+        for number in (signal.SIGINT, signal.SIGKILL):
             try:
                 os.killpg(process.pid, number)
-            except ProcessLookupError:
+                process.wait(20)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
                 pass
-        until = time.monotonic() + 20
-        while time.monotonic() < until and any(process.poll() is None for process in STARTED):
-            time.sleep(0.05)
-    STARTED.clear()
+    shutil.rmtree(DATABASE, ignore_errors=True)
 
 
 atexit.register(stop)
@@ -71,14 +95,16 @@ def start() -> None:
         AIRFLOW__API__BASE_URL=f"http://127.0.0.1:{port}",
         AIRFLOW__CORE__EXECUTION_API_SERVER_URL=f"http://127.0.0.1:{port}/execution/",
     )
+    server, url = postgres.start(DATABASE)
+    STARTED.append(server)
+    os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = f"postgresql+psycopg2://{url}"
+    os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_ASYNC"] = f"postgresql+asyncpg://{url}"
+    until_answered(server, lambda: is_open(url))
     command(["db", "migrate"])
     command(["dags", "reserialize"])
     launch("api-server")
     # The tasks of a scheduler whose API server is not there yet fail.
-    while not answers(port):
-        if STARTED[0].poll() is not None:
-            raise RuntimeError(f"the API server ended; see {HOME}/api-server.log")
-        time.sleep(0.1)
+    until_answered(STARTED[-1], lambda: answers(port))
     launch("scheduler", "--skip-serve-logs")
 
 
