@@ -50,10 +50,13 @@ Examples:
         if (flags.json) await session.printJson(runDocument(pipeline.url, result));
         else {
           const { status, rows, attempt, version, durationMs } = result;
-          const what = status === 'committed' ? ` ${counted(rows, 'row')} as version ${version}` : '';
-          await session.print(
-            `${session.paint(what ? 'green' : 'yellow', status)}${what}: ${interval}, attempt ${attempt}, in ${durationText(durationMs)}\n`,
-          );
+          const told = {
+            committed: ` ${counted(rows, 'row')} as version ${version}: ${interval}, attempt ${attempt}, in ${durationText(durationMs)}`,
+            skipped: `: ${interval} was run before, attempt ${attempt}`,
+            superseded: `: another run of ${interval} was committed first, attempt ${attempt}; the rows of this one were dropped`,
+          }[status];
+          const colour = status === 'committed' ? 'green' : 'yellow';
+          await session.print(`${session.paint(colour, status)}${told}\n`);
         }
         return undefined;
       },
