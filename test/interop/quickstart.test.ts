@@ -11,7 +11,7 @@ const DAY = '2001-03-15';
 const { engines } = shared();
 startSpark();
 
-it('reads what the quickstart leaves as this library does', async () => {
+it('reads what the quickstart leaves as this library does', { timeout: 600_000 }, async () => {
   await promisify(execFile)(process.execPath, [SCRIPT]);
   const table = await open(TABLE);
   const sum = async (): Promise<number> => {

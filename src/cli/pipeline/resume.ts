@@ -27,7 +27,7 @@ function givenOptions(command: Command, without: readonly string[]): string[] {
     const name = option.attributeName();
     if (without.includes(name) || command.getOptionValueSource(name) !== 'cli') return [];
     const value: unknown = command.opts()[name];
-    if (option.isBoolean()) return value === !option.negate ? [option.long!] : [];
+    if (typeof value === 'boolean') return [option.long!];
     return (Array.isArray(value) ? value : [value]).map((each) => `${option.long} ${quoted(textOf(each))}`);
   });
 }
