@@ -1,6 +1,9 @@
 import { definePipeline } from 'intervale';
 
-/** Flights of a day, from the table that the raw files are imported into. Run it from the folder that holds both tables. */
+/**
+ * Flights of a day, from the table that the raw files are imported into. Run it from the folder that holds both tables, and say where the source ends:
+ * `tablectl backfill flights.ts --to 2001-07-02`.
+ */
 export const flights = definePipeline({
   name: 'flights',
   table: 'quickstart-table',
