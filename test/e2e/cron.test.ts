@@ -89,7 +89,11 @@ describe('catch-ups by cron', () => {
     const { folder, file, table, env, produced } = await place();
     const turns = await Promise.all(
       [0, 1, 2, 3].map((i) =>
-        sh(`${SCRIPT} ${file} --until 2024-04-10 --no-fsync`, { ...env, LOCK: join(folder, `lock-${i}`) }),
+        sh(`${SCRIPT} ${file} --until 2024-04-10 --no-fsync`, {
+          ...env,
+          LOCK: join(folder, `lock-${i}`),
+          READINGS_TOGETHER: '4',
+        }),
       ),
     );
     expect(turns).toEqual(Array(4).fill({ code: 0, out: '' }));

@@ -8,7 +8,9 @@ const COMMAND = fileURLToPath(new URL('../../bin/tablectl.js', import.meta.url))
 /** The folder of what users copy. */
 export const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
-/** The examples' pipeline in a file of its own that notes each interval it produces, fails while there is a file `fail-LABEL` beside it, and waits while there is `wait-LABEL`. */
+/**
+ * The examples' pipeline in a file of its own that notes each interval it produces, fails while there is a file `fail-LABEL` beside it, and waits while there is `wait-LABEL`, or
+ * until as many processes have loaded it as READINGS_TOGETHER says. */
 export interface Scheduled {
   /** The pipeline's file. */
   readonly file: string;
@@ -27,14 +29,20 @@ export async function scheduled(folder: string): Promise<Scheduled> {
   writeFileSync(
     file!,
     `
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { definePipeline, type ProduceContext } from 'intervale';
 import { readStations } from ${JSON.stringify(join(EXAMPLES, 'readings.ts'))};
 
+const folder = ${JSON.stringify(folder)};
+writeFileSync(folder + '/loaded-' + process.pid, '');
+const together = Number(process.env.READINGS_TOGETHER ?? 1);
+const loaded = (): number => readdirSync(folder).filter((name) => name.startsWith('loaded-')).length;
+
 async function* produce(context: ProduceContext) {
   const { label } = context.interval;
   appendFileSync(${JSON.stringify(notes)}, label + '\\n');
+  while (loaded() < together) await setTimeout(20);
   while (existsSync(${JSON.stringify(join(folder, 'wait-'))} + label)) await setTimeout(20);
   if (existsSync(${JSON.stringify(join(folder, 'fail-'))} + label)) throw new Error('no source for ' + label);
   yield* readStations(context);
