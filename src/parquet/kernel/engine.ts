@@ -1,6 +1,7 @@
 import { FlatFault } from '../flat/fault.js';
 import { kernelModule } from './module.js';
-import { ROUTINES } from './routines.js';
+import { PAGE_ROUTINES } from './routines-pages.js';
+import { VALUE_ROUTINES } from './routines-values.js';
 
 /** What this file uses of WebAssembly. */
 interface Memory {
@@ -58,7 +59,7 @@ let isMissing = false;
 /** The routines of this thread, compiled with the first call: a matter of a millisecond. Undefined where WebAssembly lacks SIMD. */
 export function openKernel(): Kernel | undefined {
   if (kernel !== undefined || isMissing) return kernel;
-  const module = kernelModule(ROUTINES);
+  const module = kernelModule(PAGE_ROUTINES + VALUE_ROUTINES);
   isMissing = WebAssembly === undefined || !WebAssembly.validate(module);
   if (isMissing) return undefined;
   memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_BYTES / PAGE });
