@@ -142,6 +142,13 @@ describe('a pipeline file', () => {
     expect((await done(1, 'run', wrong, '--interval', '2024-03-31')).stderr).toMatch(message);
   });
 
+  test.each([['run', '--interval', '2024-03-31'], ['backfill'], ['catchup'], ['verify']])(
+    'is what %s needs, not a table',
+    async (command, ...args) => {
+      expect((await done(2, command!, table, ...args)).stderr).toMatch(/is no TypeScript or JavaScript file/);
+    },
+  );
+
   test('that is not there is named', async () => {
     const { stderr } = await done(1, 'backfill', join(folder, 'none.ts'));
     expect(stderr).toBe(`error: There is no pipeline file ${join(folder, 'none.ts')}.\n`);

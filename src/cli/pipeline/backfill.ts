@@ -44,13 +44,13 @@ Examples:
       cli.run(
         flags,
         async (session) => {
-          const [{ loadPipeline }, { execute }, { rangeOf }, { intervalsOf }] = await Promise.all([
+          const [{ loadPipelineFile }, { execute }, { rangeOf }, { intervalsOf }] = await Promise.all([
             import('./load.js'),
             import('./execute.js'),
             import('./options.js'),
             import('../../interval/argument.js'),
           ]);
-          const pipeline = await loadPipeline(session, file, flags);
+          const pipeline = await loadPipelineFile(session, file, flags);
           const range = await rangeOf(session, pipeline, flags);
           const intervals = flags.interval?.flatMap((text) => [...intervalsOf(pipeline.calendar, text)]);
           if (flags.migrate) await pipeline.migrate();

@@ -33,12 +33,12 @@ Examples:
     cli.run(
       flags,
       async (session) => {
-        const [{ loadPipeline }, { execute }, { rangeOf }] = await Promise.all([
+        const [{ loadPipelineFile }, { execute }, { rangeOf }] = await Promise.all([
           import('./load.js'),
           import('./execute.js'),
           import('./options.js'),
         ]);
-        const pipeline = await loadPipeline(session, file, flags);
+        const pipeline = await loadPipelineFile(session, file, flags);
         const { to } = await rangeOf(session, pipeline, { to: flags.until, tz: flags.tz }, { within: true });
         if (flags.migrate) await pipeline.migrate();
         return execute(session, flags, {

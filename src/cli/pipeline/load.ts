@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { isTableError, TableError } from '../../errors.js';
 import type { Pipeline } from '../../pipeline/pipeline.js';
 import { thrownAt } from '../../pipeline/place.js';
-import { PipelineError } from '../errors.js';
+import { PipelineError, UsageError } from '../errors.js';
 import type { Session } from '../session.js';
 
 /** Which pipeline of a file or table is meant. */
@@ -30,6 +30,19 @@ export async function loadPipeline(
   }
   const { pipelinesOfTable } = await import('../../pipeline/from-table.js');
   return pick(await pipelinesOfTable(source, runtime), source, flags.pipeline);
+}
+
+/** The same for what produces rows, which a table cannot. Throws `UsageError` where it is not a file. */
+export async function loadPipelineFile(
+  session: Session,
+  file: string,
+  flags: PipelineFlags,
+): Promise<Pipeline> {
+  if (FILE.test(file)) return loadPipeline(session, file, flags);
+  throw new UsageError(
+    `${file} is no TypeScript or JavaScript file. Rows are produced by the file that defines their pipeline.`,
+    { file },
+  );
 }
 
 async function pipelinesOfFile(file: string): Promise<Pipeline[]> {

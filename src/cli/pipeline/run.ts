@@ -30,14 +30,14 @@ Examples:
     cli.run(
       flags,
       async (session) => {
-        const [{ calling, loadPipeline }, { runDocument }, { counted, durationText }, { instantText }] =
+        const [{ calling, loadPipelineFile }, { runDocument }, { counted, durationText }, { instantText }] =
           await Promise.all([
             import('./load.js'),
             import('./documents.js'),
             import('../render/bytes.js'),
             import('../../interval/interval.js'),
           ]);
-        const pipeline = await loadPipeline(session, file, flags);
+        const pipeline = await loadPipelineFile(session, file, flags);
         const interval = pipeline.interval(flags.interval);
         const local = interval.timeZone === 'UTC' ? '' : ` (${interval.local} in ${interval.timeZone})`;
         session.talk(`interval: ${instantText(interval.startMs)} to ${instantText(interval.endMs)}${local}`);

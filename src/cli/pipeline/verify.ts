@@ -33,13 +33,13 @@ Examples:
     );
   withPipeline(withRange(command)).action((file: string, flags: VerifyFlags) =>
     cli.run(flags, async (session) => {
-      const [{ calling, loadPipeline }, { rangeOf }, { intervalDocument }, { EXIT }] = await Promise.all([
+      const [{ calling, loadPipelineFile }, { rangeOf }, { intervalDocument }, { EXIT }] = await Promise.all([
         import('./load.js'),
         import('./options.js'),
         import('./documents.js'),
         import('../errors.js'),
       ]);
-      const pipeline = await loadPipeline(session, file, flags);
+      const pipeline = await loadPipelineFile(session, file, flags);
       const { ignore, asRecorded } = flags;
       let intervals = flags.interval === undefined ? [] : [pipeline.interval(flags.interval)];
       if (flags.interval === undefined) {
