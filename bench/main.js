@@ -9,6 +9,7 @@ import { lookupCases } from './cases/lookup.js';
 import { mergeCases } from './cases/merge.js';
 import { openCases } from './cases/open.js';
 import { parquetCases } from './cases/parquet.js';
+import { pipelineCases } from './cases/pipelines.js';
 import { readCases } from './cases/read.js';
 import { s3Cases } from './cases/s3.js';
 import { writeCases } from './cases/write.js';
@@ -25,6 +26,7 @@ const CASES = {
   ...readCases,
   ...lookupCases,
   ...s3Cases,
+  ...pipelineCases,
   ...parquetCases,
   ...commandCases,
 };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { tableFromIPC } from 'apache-arrow';
 import { createRuntime, createTable, openTable, VERSION } from '../dist/index.js';
+import { pipelineOperations } from './ours-pipelines.js';
 
 /** @typedef {import('../dist/index.js').Table} Table */
 /** @typedef {import('../dist/index.js').RequestEvent} RequestEvent */
@@ -86,6 +87,8 @@ const partRows = (/** @type {number} */ part, /** @type {number} */ id) => [
 
 /** @type {Record<string, (args: any) => Promise<object>>} */
 const operations = {
+  ...pipelineOperations,
+
   load: async ({ path }) => ({ rows: rowsOf(path).numRows }),
 
   // A runtime of its own each time: nothing of an earlier open is kept.

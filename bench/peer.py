@@ -16,6 +16,8 @@ import deltalake
 import pyarrow as pa
 from deltalake import DeltaTable, PostCommitHookProperties, write_deltalake
 
+import pipelines
+
 inputs: dict[str, pa.Table] = {}
 tables: dict[str, DeltaTable] = {}
 
@@ -206,6 +208,7 @@ OPERATIONS = {
     "load": load, "open": open_table, "keep": keep, "refresh": refresh, "plan": plan, "write": write,
     "overwriteDay": overwrite_day, "merge": merge, "scan": scan, "appendRows": append_rows, "checkpoint": checkpoint, "create": create,
     "writePart": write_part, "readPart": read_part, "warm": warm, "contend": contend, "versions": versions,
+    **pipelines.OPERATIONS,
 }
 
 
