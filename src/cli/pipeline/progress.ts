@@ -19,7 +19,7 @@ export async function startRunProgress(session: Session, total: number): Promise
   const left = (done: number): string =>
     durationText(((performance.now() - startedAt) / done) * (total - done));
   const line = (outcome: IntervalOutcome, done: number): string =>
-    `${outcomeText(session, outcome)} (${done}/${total}${done < total ? `, ${left(done)} left` : ''})`;
+    outcomeText(session, outcome, ` (${done}/${total}${done < total ? `, ${left(done)} left` : ''})`);
   if (session.terminal.stderr.isTTY !== true || total <= FEW) {
     return { ended: (outcome, done) => session.talk(line(outcome, done)), stop: () => undefined };
   }
@@ -47,7 +47,7 @@ export async function startRunProgress(session: Session, total: number): Promise
       ended = done;
       rows += outcome.rows ?? 0;
       if (!bar.isActive) session.talk(line(outcome, done));
-      else if (outcome.status !== 'committed') noted.push(outcomeText(session, outcome));
+      else if (outcome.status !== 'committed') noted.push(outcomeText(session, outcome, ''));
       bar.update(done);
     },
     stop() {
@@ -61,12 +61,10 @@ export async function startRunProgress(session: Session, total: number): Promise
 function outcomeText(
   { paintTalk }: Session,
   { interval, status, rows, error, durationMs }: IntervalOutcome,
+  place: string,
 ): string {
   const colour = status === 'committed' ? 'green' : status === 'failed' ? 'red' : 'yellow';
-  const what = error
-    ? `: ${error.message}`
-    : rows === undefined || status === 'skipped'
-      ? ''
-      : ` ${counted(rows, 'row')}`;
-  return `${interval.label} ${paintTalk(colour, status)}${what} in ${durationText(durationMs)}`;
+  const what = rows === undefined || status === 'skipped' ? '' : ` ${counted(rows, 'row')}`;
+  const why = error ? `: ${error.message}` : '';
+  return `${interval.label} ${paintTalk(colour, status)}${what} in ${durationText(durationMs)}${place}${why}`;
 }
