@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, type Row, type Table } from '../../../src/index.js';
-import { FakeClock } from '../../support/fake-context.js';
+import { createRuntime, createTable, openTable, type Row, type Table } from '../../../src/index.js';
+import { openStore } from '../../../src/store/open.js';
+import { FakeClock, fakeContext } from '../../support/fake-context.js';
 
 const clock = new FakeClock();
 const runtime = createRuntime({ workers: 1, clock });
@@ -55,6 +56,22 @@ describe('a token', () => {
       status: 'committed',
       version: 3,
     });
+  });
+
+  test('outlives the commits that recorded it', async () => {
+    const table = await tableOf();
+    await table.append(rows, { txn });
+    await table.append([{ id: 9 }]);
+    await table.checkpoint();
+    const store = openStore(table.url, fakeContext());
+    for (const version of ['0', '1']) await store.delete(`_delta_log/${version.padStart(20, '0')}.json`);
+    const later = createRuntime({ workers: 1 });
+    const opened = await openTable(table.url, { runtime: later });
+    expect(await opened.append(untouchable(), { txn })).toMatchObject({ status: 'skipped' });
+    expect(await opened.append([{ id: 10 }], { txn: { ...txn, version: 4 } })).toMatchObject({
+      status: 'committed',
+    });
+    await later.close();
   });
 
   test('is checked on the very version committed against', async () => {
