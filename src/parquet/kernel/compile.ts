@@ -11,11 +11,6 @@ export interface Routine {
   readonly code: readonly number[];
 }
 
-interface Value {
-  readonly type: KernelType;
-  readonly code: readonly number[];
-}
-
 const TOKEN =
   /\s*(?:\/\/[^\n]*\s*)*(0x[0-9a-f]+|\d+|\w+|>>>|>>|<<|<=|>=|==|!=|&&|\|\||[-+*&|^<>=(){}[\];:,])/y;
 
@@ -60,6 +55,20 @@ const BUILT_IN: Readonly<Record<string, { takes: KernelType[]; gives?: KernelTyp
 
 const VOID = 0x40;
 const I32 = 0x7f;
+const BLOCK = 0x02;
+const LOOP = 0x03;
+const IF = 0x04;
+const ELSE = 0x05;
+const END = 0x0b;
+const BRANCH = 0x0c;
+const BRANCH_IF = 0x0d;
+const RETURN = 0x0f;
+const CALL = 0x10;
+const DROP = 0x1a;
+const LOCAL_GET = 0x20;
+const LOCAL_SET = 0x21;
+const CONST_I32 = 0x41;
+const NOT = 0x45;
 
 /**
  * Compiles the kernel language. The few loops that decide how fast a file is read are written in it.
@@ -77,9 +86,10 @@ class Compiler {
   readonly #source: string;
   #at = 0;
   #next = '';
-  #routines: { name: string; parameters: KernelType[] }[] = [];
+  #routines = new Map<string, { index: number; parameters: KernelType[] }>();
   #names = new Map<string, { index: number; type: KernelType }>();
   #types: KernelType[] = [];
+  #code: number[] = [];
   /** How many blocks are open, and how many were at the start of the innermost loop. */
   #depth = 0;
   #loop = -1;
@@ -96,157 +106,185 @@ class Compiler {
       const name = this.#take();
       this.#names = new Map();
       this.#types = [];
+      this.#code = [];
       this.#expect('(');
       while (this.#next !== ')') {
         this.#declare(this.#take());
         if (this.#next === ',') this.#advance();
       }
       this.#expect(')');
-      const parameters = this.#types;
-      this.#routines.push({ name, parameters: [...parameters] });
-      const count = parameters.length;
-      const code = [...this.#block(), 0x41, 0];
-      done.push({ name, parameters: this.#types.slice(0, count), locals: this.#types.slice(count), code });
+      const parameters = [...this.#types];
+      this.#routines.set(name, { index: done.length, parameters });
+      this.#block();
+      this.#code.push(CONST_I32, 0);
+      done.push({ name, parameters, locals: this.#types.slice(parameters.length), code: this.#code });
     }
     return done;
   }
 
-  #block(): number[] {
+  #block(): void {
     this.#expect('{');
-    const code: number[] = [];
-    while (this.#next !== '}') code.push(...this.#statement());
+    while (this.#next !== '}') this.#statement();
     this.#advance();
-    return code;
   }
 
-  #statement(): readonly number[] {
+  #statement(): void {
     const word = this.#take();
-    if (word === 'if') return this.#if();
-    if (word === 'while') return this.#while();
-    if (word === 'break') {
-      this.#expect(';');
-      return [0x0c, ...unsigned(this.#depth - this.#loop)];
+    switch (word) {
+      case 'if':
+        this.#if();
+        break;
+      case 'while':
+        this.#while();
+        break;
+      case 'break':
+        this.#emit(BRANCH, this.#depth - this.#loop);
+        this.#expect(';');
+        break;
+      case 'return':
+        this.#ended('i32');
+        this.#code.push(RETURN);
+        break;
+      case 'let':
+        this.#assign(this.#declare(this.#take()));
+        break;
+      default:
+        this.#effect(word);
     }
-    if (word === 'return') return [...this.#ended('i32'), 0x0f];
-    if (word === 'let') {
-      const local = this.#declare(this.#take());
-      this.#expect('=');
-      return [...this.#ended(local.type), 0x21, ...unsigned(local.index)];
-    }
+  }
+
+  #effect(word: string): void {
     const memory = MEMORY[word];
     if (memory && this.#next === '[') {
-      const address = this.#index();
+      this.#address();
       this.#expect('=');
-      return [...address, ...this.#ended(memory.type), ...memory.store];
-    }
-    if (this.#next === '(') {
-      const { type, code } = this.#call(word);
+      this.#ended(memory.type);
+      this.#code.push(...memory.store);
+    } else if (this.#next === '(') {
+      if (this.#call(word) !== undefined) this.#code.push(DROP);
       this.#expect(';');
-      return type === undefined ? code : [...code, 0x1a];
-    }
-    const local = this.#names.get(word) ?? this.#fail(`unknown name ${word}`);
-    this.#expect('=');
-    return [...this.#ended(local.type), 0x21, ...unsigned(local.index)];
+    } else this.#assign(this.#local(word));
   }
 
-  #if(): number[] {
-    const condition = this.#condition();
+  #assign({ index, type }: { index: number; type: KernelType }): void {
+    this.#expect('=');
+    this.#ended(type);
+    this.#emit(LOCAL_SET, index);
+  }
+
+  #if(): void {
+    this.#condition();
     this.#depth++;
-    const code = [...condition, 0x04, VOID, ...this.#block()];
+    this.#code.push(IF, VOID);
+    this.#block();
     if (this.#sees('else')) {
       this.#advance();
-      const isChain = this.#sees('if');
-      if (isChain) this.#advance();
-      code.push(0x05, ...(isChain ? this.#if() : this.#block()));
+      this.#code.push(ELSE);
+      if (this.#sees('if')) {
+        this.#advance();
+        this.#if();
+      } else this.#block();
     }
     this.#depth--;
-    return [...code, 0x0b];
+    this.#code.push(END);
   }
 
-  #while(): number[] {
+  #while(): void {
     const outer = this.#loop;
-    const condition = this.#condition();
+    this.#code.push(BLOCK, VOID, LOOP, VOID);
+    this.#condition();
+    this.#code.push(NOT, BRANCH_IF, 1);
     this.#loop = this.#depth + 1;
     this.#depth += 2;
-    const body = this.#block();
+    this.#block();
     this.#depth -= 2;
     this.#loop = outer;
-    return [0x02, VOID, 0x03, VOID, ...condition, 0x45, 0x0d, 1, ...body, 0x0c, 0, 0x0b, 0x0b];
+    this.#code.push(BRANCH, 0, END, END);
   }
 
-  #condition(): readonly number[] {
+  #condition(): void {
     this.#expect('(');
-    const code = this.#typed('i32');
+    this.#typed('i32');
     this.#expect(')');
-    return code;
   }
 
   /** An expression up to its semicolon. */
-  #ended(type: KernelType): readonly number[] {
-    const code = this.#typed(type);
+  #ended(type: KernelType): void {
+    this.#typed(type);
     this.#expect(';');
-    return code;
   }
 
-  #typed(type: KernelType): readonly number[] {
-    const value = this.#expression(0);
-    if (value.type !== type) this.#fail(`${value.type} where ${type} is wanted`);
-    return value.code;
+  #typed(type: KernelType): void {
+    const found = this.#expression(0);
+    if (found !== type) this.#fail(`${found} where ${type} is wanted`);
   }
 
-  #expression(above: number): Value {
+  #expression(above: number): KernelType {
     let left = this.#operand();
     for (;;) {
       const sign = this.#next;
       const operator = OPERATORS[sign];
       if (operator === undefined || operator[0] <= above) return left;
       this.#advance();
+      if (sign === '&&') this.#code.push(IF, I32);
+      if (sign === '||') this.#code.push(IF, I32, CONST_I32, 1, ELSE);
       const right = this.#expression(operator[0]);
-      if (left.type !== right.type) this.#fail(`${left.type} ${sign} ${right.type}`);
-      left = combine(sign, operator, left, right);
+      if (left !== right) this.#fail(`${left} ${sign} ${right}`);
+      if (sign === '&&') this.#code.push(ELSE, CONST_I32, 0, END);
+      else if (sign === '||') this.#code.push(END);
+      else this.#code.push(left === 'i64' ? operator[2] : operator[1]);
+      if (COMPARISONS.has(sign)) left = 'i32';
     }
   }
 
-  #operand(): Value {
+  #operand(): KernelType {
     const word = this.#take();
     if (word === '(') {
       const inner = this.#expression(0);
       this.#expect(')');
       return inner;
     }
-    if (word === '-') return { type: 'i32', code: [0x41, ...signed(-Number(this.#take()))] };
-    if (/^\d/.test(word)) return { type: 'i32', code: [0x41, ...signed(Number(word) | 0)] };
-    const memory = MEMORY[word];
-    if (memory && this.#next === '[') return { type: memory.type, code: [...this.#index(), ...memory.load] };
-    if (this.#next === '(') {
-      const { type, code } = this.#call(word);
-      return { type: type ?? this.#fail(`${word} gives nothing`), code };
+    const isNegative = word === '-';
+    const number = Number(isNegative ? this.#take() : word);
+    if (!Number.isNaN(number)) {
+      this.#code.push(CONST_I32, ...signed((isNegative ? -number : number) | 0));
+      return 'i32';
     }
-    const local = this.#names.get(word) ?? this.#fail(`unknown name ${word}`);
-    return { type: local.type, code: [0x20, ...unsigned(local.index)] };
+    const memory = MEMORY[word];
+    if (memory && this.#next === '[') {
+      this.#address();
+      this.#code.push(...memory.load);
+      return memory.type;
+    }
+    if (this.#next === '(') return this.#call(word) ?? this.#fail(`${word} gives nothing`);
+    const { index, type } = this.#local(word);
+    this.#emit(LOCAL_GET, index);
+    return type;
   }
 
-  #index(): readonly number[] {
+  #address(): void {
     this.#expect('[');
-    const code = this.#typed('i32');
+    this.#typed('i32');
     this.#expect(']');
-    return code;
   }
 
-  #call(name: string): { type: KernelType | undefined; code: readonly number[] } {
-    const routine = this.#routines.findIndex((known) => known.name === name);
+  #call(name: string): KernelType | undefined {
+    const routine = this.#routines.get(name);
     const builtIn = BUILT_IN[name];
-    const takes =
-      this.#routines[routine]?.parameters ?? builtIn?.takes ?? this.#fail(`unknown routine ${name}`);
-    const code: number[] = [];
+    const takes = routine?.parameters ?? builtIn?.takes ?? this.#fail(`unknown routine ${name}`);
     this.#expect('(');
     for (const [i, type] of takes.entries()) {
       if (i > 0) this.#expect(',');
-      code.push(...this.#typed(type));
+      this.#typed(type);
     }
     this.#expect(')');
-    if (routine >= 0) return { type: 'i32', code: [...code, 0x10, ...unsigned(routine)] };
-    return { type: builtIn!.gives, code: [...code, ...builtIn!.code] };
+    if (routine) this.#emit(CALL, routine.index);
+    else this.#code.push(...builtIn!.code);
+    return routine ? 'i32' : builtIn!.gives;
+  }
+
+  #local(name: string): { index: number; type: KernelType } {
+    return this.#names.get(name) ?? this.#fail(`unknown name ${name}`);
   }
 
   #declare(name: string): { index: number; type: KernelType } {
@@ -262,6 +300,10 @@ class Compiler {
     this.#types.push(type);
     this.#names.set(name, local);
     return local;
+  }
+
+  #emit(operation: number, index: number): void {
+    this.#code.push(operation, ...unsigned(index));
   }
 
   #sees(token: string): boolean {
@@ -290,18 +332,4 @@ class Compiler {
     const line = this.#source.slice(0, this.#at).split('\n').length;
     throw new TableError('INTERNAL', `Line ${line} of the kernel does not compile: ${what}.`);
   }
-}
-
-function combine(
-  sign: string,
-  [, i32, i64]: readonly [number, number, number],
-  left: Value,
-  right: Value,
-): Value {
-  if (sign === '&&')
-    return { type: 'i32', code: [...left.code, 0x04, I32, ...right.code, 0x05, 0x41, 0, 0x0b] };
-  if (sign === '||')
-    return { type: 'i32', code: [...left.code, 0x04, I32, 0x41, 1, 0x05, ...right.code, 0x0b] };
-  const type = COMPARISONS.has(sign) ? 'i32' : left.type;
-  return { type, code: [...left.code, ...right.code, left.type === 'i64' ? i64 : i32] };
 }

@@ -56,7 +56,7 @@ let memory: Memory;
 let view = new Uint8Array(0);
 let isMissing = false;
 
-/** The routines of this thread, compiled with the first call: a matter of a millisecond. Undefined where WebAssembly lacks SIMD. */
+/** The routines of this thread, compiled with the first call: a matter of some milliseconds. Undefined where WebAssembly lacks SIMD. */
 export function openKernel(): Kernel | undefined {
   if (kernel !== undefined || isMissing) return kernel;
   const module = kernelModule(PAGE_ROUTINES + VALUE_ROUTINES);

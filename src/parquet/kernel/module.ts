@@ -24,17 +24,17 @@ function signature({ parameters }: Routine): number[] {
 }
 
 function body({ locals, code }: Routine): number[] {
-  const bytes = [...vector(locals.map((type) => [1, TYPES[type]])), ...code, 0x0b];
-  return [...unsigned(bytes.length), ...bytes];
+  const bytes = vector(locals.map((type) => [1, TYPES[type]])).concat(code, 0x0b);
+  return unsigned(bytes.length).concat(bytes);
 }
 
 function section(id: number, items: readonly (readonly number[])[]): number[] {
   const content = vector(items);
-  return [id, ...unsigned(content.length), ...content];
+  return [id].concat(unsigned(content.length), content);
 }
 
 function vector(items: readonly (readonly number[])[]): number[] {
-  return [...unsigned(items.length), ...items.flat()];
+  return unsigned(items.length).concat(...items);
 }
 
 function text(ascii: string): number[] {
