@@ -21,7 +21,7 @@ export async function pipelinesOfTable(url: string, runtime: Runtime): Promise<P
     const oldest = readLedger(state, file.pipeline).starts[0] ?? table.ctx.clock.now();
     const definition: Definition = {
       name: file.pipeline,
-      url,
+      url: table.url,
       create: undefined,
       calendar,
       startMs: calendar.nearest(oldest).before,

@@ -50,7 +50,7 @@ async function* produce(context: ProduceContext) {
 
 export const readings = definePipeline({
   name: 'readings',
-  table: process.env.READINGS_TABLE!,
+  table: process.env.READINGS_TABLE ?? ${JSON.stringify(table)},
   create: { schema: 'at timestamp, station string, celsius double' },
   every: 'day',
   timeZone: 'Europe/Berlin',
