@@ -238,6 +238,7 @@ const operations = {
     requests = [];
     let failed = 0;
     let longest = 0;
+    const cpu = process.cpuUsage();
     for (let i = 0; i < commits; i++) {
       const [ms] = await timed(() =>
         table.overwritePartitions(partRows(part, i)).catch((error) => {
@@ -247,7 +248,8 @@ const operations = {
       );
       longest = Math.max(longest, ms);
     }
-    return { failed, longest, requestCount: requests.length };
+    const { user, system } = process.cpuUsage(cpu);
+    return { failed, longest, cpu: (user + system) / 1000, requestCount: requests.length };
   },
 
   loadObjects: async ({ path, count }) => {

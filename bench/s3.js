@@ -25,7 +25,8 @@ export async function startServer(folder) {
   }
   mkdirSync(`${folder}/${BUCKET}`, { recursive: true });
   const port = await freePort();
-  const child = spawn(`${BIN}versitygw`, ['--port', `127.0.0.1:${port}`, 'posix', folder], {
+  // S3 keeps connections open, which this server does only when told.
+  const child = spawn(`${BIN}versitygw`, ['--port', `127.0.0.1:${port}`, '--keep-alive', 'posix', folder], {
     stdio: 'ignore',
     env: { ...process.env, ROOT_ACCESS_KEY: KEYS.accessKeyId, ROOT_SECRET_KEY: KEYS.secretAccessKey },
   });

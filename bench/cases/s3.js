@@ -166,6 +166,16 @@ export const s3Cases = {
       },
       {
         ...base,
+        what: 'processor time of the writers a commit',
+        unit: 'ms',
+        ours: of(samples.ours, 'cpuACommit'),
+        peer: of(samples.peer, 'cpuACommit'),
+        must: undefined,
+        aim: undefined,
+        better: less,
+      },
+      {
+        ...base,
         what: 'commits given up, the most of any round',
         unit: '',
         ours: most(samples.ours, 'failed'),
@@ -188,7 +198,7 @@ export const s3Cases = {
   },
 };
 
-/** @typedef {{ rate: number, committed: number, failed: number, longest: number, requestsACommit: number }} Contention */
+/** @typedef {{ rate: number, committed: number, failed: number, longest: number, cpuACommit: number, requestsACommit: number }} Contention */
 
 /**
  * Eight processes at once, each overwriting its own partition. Throws where a commit that was reported is lost.
@@ -217,6 +227,7 @@ async function contend(newWorker, url, settings, onStart = () => {}) {
       committed,
       failed,
       longest: Math.max(...answers.map((answer) => answer.longest)),
+      cpuACommit: answers.reduce((sum, answer) => sum + answer.cpu, 0) / committed,
       requestsACommit: answers.reduce((sum, answer) => sum + (answer.requestCount ?? 0), 0) / committed,
     };
   } finally {

@@ -157,7 +157,8 @@ export function stateBy(store: Store, ctx: Context, previous: State, files: read
   const state = derived(store, ownState(previous), commits, files, ({ writtenAt = now }) =>
     Math.max(timestamp, Math.min(writtenAt, now)),
   );
-  assertReadable(state.protocol, state.metadata, store.url);
+  if (state.protocol !== previous.protocol || state.metadata !== previous.metadata)
+    assertReadable(state.protocol, state.metadata, store.url);
   return state;
 }
 
