@@ -34,7 +34,13 @@ export type {
   TableReference,
 } from './pipeline/definition.js';
 export type { CommittedNote, FailedNote, InputFacts, RunFacts, RunNote } from './pipeline/facts.js';
-export { type Backfilled, definePipeline, type IntervalLike, type Pipeline } from './pipeline/pipeline.js';
+export {
+  type Backfilled,
+  definePipeline,
+  type IntervalLike,
+  type Pipeline,
+  type Planned,
+} from './pipeline/pipeline.js';
 export type {
   BackfillRange,
   Bound,

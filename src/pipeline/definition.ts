@@ -40,13 +40,19 @@ export interface ProduceContext {
   readonly signal: AbortSignal;
 }
 
-/** Rows typed by the caller, or Arrow data. */
+/** Rows of the type that the pipeline has, or Arrow data. */
 export type Produced<R extends object> =
-  | RowSource
+  | ArrowBatchLike
+  | ArrowTableLike
   | Iterable<R | ArrowBatchLike | ArrowTableLike>
   | AsyncIterable<R | ArrowBatchLike | ArrowTableLike>;
 
-/** What a pipeline is. */
+/** The name of a column of the rows; any where they come as Arrow data. */
+export type ColumnOf<R extends object> = R extends ArrowBatchLike | ArrowTableLike
+  ? string
+  : keyof R & string;
+
+/** What a pipeline is. `R` is the type of its rows. */
 export interface PipelineOptions<R extends object = Row> {
   /** Names the pipeline in the table's log; unique among the pipelines of the table. */
   readonly name: string;
@@ -61,7 +67,7 @@ export interface PipelineOptions<R extends object = Row> {
   /** Where the first interval starts; a bound of the calendar. */
   readonly start: string;
   /** The column that says which interval a row lies in: a timestamp, a date, or text that holds the interval's label. */
-  readonly column: string;
+  readonly column: ColumnOf<R>;
   /** What the pipeline's rows have in common; everything else in the table is not its own. */
   readonly scope?: Where;
   /**
@@ -70,9 +76,9 @@ export interface PipelineOptions<R extends object = Row> {
    */
   readonly mode?: PipelineMode;
   /** The key columns of `upsert`. */
-  readonly on?: readonly string[];
+  readonly on?: readonly ColumnOf<R>[];
   /** For `upsert`: of two versions of a key the one whose column is greater counts, so that backfills in any order end alike. */
-  readonly order?: string;
+  readonly order?: ColumnOf<R>;
   /** How many of the last intervals `catchUp` runs again. */
   readonly lookback?: number;
   /** A cron expression in the calendar's zone: `catchUp` takes intervals that had ended when it was last due. */

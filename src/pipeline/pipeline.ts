@@ -4,7 +4,8 @@ import type { Calendar } from '../interval/calendar.js';
 import type { Interval } from '../interval/interval.js';
 import { type IntervalSet, union } from '../interval/set.js';
 import { defaultRuntime, type Runtime } from '../runtime/runtime.js';
-import type { Row } from '../schema/rows-in.js';
+import type { RowOf } from '../schema/row-type.js';
+import type { StructType } from '../schema/types.js';
 import type { Where } from '../write/verb.js';
 import { type BackfillReport, type ExecuteOptions, executePlan } from './backfill.js';
 import { type Blame, blameRows } from './blame.js';
@@ -31,10 +32,14 @@ import { type Verification, type VerifyOptions, verifyInterval } from './verify.
 /** An interval, or text that names one: a label, or `START/END`. */
 export type IntervalLike = Interval | string;
 
-export interface Backfilled {
+export interface Planned {
   readonly plan: RunPlan;
   /** Undefined for a dry run. */
   readonly report: BackfillReport | undefined;
+}
+
+export interface Backfilled extends Planned {
+  readonly report: BackfillReport;
 }
 
 interface Doing {
@@ -42,6 +47,11 @@ interface Doing {
   readonly dryRun?: boolean;
   /** Sees the plan before anything runs. Throwing keeps it from running. */
   readonly onPlan?: (plan: RunPlan) => void | Promise<void>;
+}
+
+/** No dry run, so that there is a report. */
+interface Real {
+  readonly dryRun?: false;
 }
 
 /** A named producer of rows for the intervals of a calendar, and everything that can be done with it. Holds nothing; the table holds what was done. */
@@ -81,12 +91,16 @@ export class Pipeline {
   }
 
   /** Runs what is missing up to now, oldest first, and the last intervals again where the pipeline looks back. See `executePlan`. */
-  async catchUp(options: CatchUpRange & ExecuteOptions & Doing = {}): Promise<Backfilled> {
+  async catchUp(options?: CatchUpRange & ExecuteOptions & Doing & Real): Promise<Backfilled>;
+  async catchUp(options: CatchUpRange & ExecuteOptions & Doing): Promise<Planned>;
+  async catchUp(options: CatchUpRange & ExecuteOptions & Doing = {}): Promise<Planned> {
     return this.#do(await planCatchUp(this.#job(), options), options);
   }
 
   /** Runs the intervals of a range that are missing, or others as `reprocess` says. See `executePlan`. */
-  async backfill(options: BackfillRange & ExecuteOptions & Doing = {}): Promise<Backfilled> {
+  async backfill(options?: BackfillRange & ExecuteOptions & Doing & Real): Promise<Backfilled>;
+  async backfill(options: BackfillRange & ExecuteOptions & Doing): Promise<Planned>;
+  async backfill(options: BackfillRange & ExecuteOptions & Doing = {}): Promise<Planned> {
     return this.#do(await planBackfill(this.#job(), options), options);
   }
 
@@ -159,7 +173,7 @@ export class Pipeline {
     return result;
   }
 
-  async #do(plan: RunPlan, options: ExecuteOptions & Doing): Promise<Backfilled> {
+  async #do(plan: RunPlan, options: ExecuteOptions & Doing): Promise<Planned> {
     await options.onPlan?.(plan);
     if (options.dryRun) return { plan, report: undefined };
     return { plan, report: await executePlan(this.#job(), plan, options) };
@@ -180,7 +194,10 @@ export class Pipeline {
 }
 
 /**
- * Defines a pipeline. Touches no store. Throws `INVALID_INPUT` with the option at fault. `R` types the rows that `produce` gives.
+ * Defines a pipeline. Touches no store. Throws `INVALID_INPUT` with the option at fault.
+ *
+ * `R` is the type of the rows that `produce` gives; `column`, `on` and `order` name its members. Where it is left out and `create.schema` is DDL text, it is
+ * what that text says; rows of no type, such as those of a scan, need `definePipeline<Row>`.
  *
  * ```ts
  * export const daily = definePipeline({
@@ -196,8 +213,13 @@ export class Pipeline {
  * });
  * ```
  */
-export function definePipeline<R extends object = Row>(
-  options: PipelineOptions<R>,
+export function definePipeline<
+  R extends object = never,
+  const S extends string | StructType = string | StructType,
+>(
+  options: PipelineOptions<[R] extends [never] ? RowOf<S> : NoInfer<R>> & {
+    readonly create?: { readonly schema: S };
+  },
   runtime?: Runtime,
 ): Pipeline {
   return new Pipeline(checkDefinition(options), runtime);
