@@ -2,7 +2,7 @@ import type { RecordBatch } from 'apache-arrow';
 import { isTableError, TableError } from '../errors.js';
 import { parseCommit } from '../log/action-lines.js';
 import type { MetadataAction } from '../log/actions.js';
-import { type DatedVersion, datedVersions } from '../log/commit-dates.js';
+import { timesOf } from '../log/commit-dates.js';
 import { hasInCommitTimestamp } from '../log/commit-time.js';
 import { readLogFile } from '../log/limits.js';
 import { type CommitFile, type LogListing, listLog } from '../log/listing.js';
@@ -41,6 +41,8 @@ export interface ChangeFeed {
 const ENABLED = 'delta.enableChangeDataFeed';
 /** Commits read at once. */
 const AHEAD = 16;
+/** So many versions before a new one cannot move its time: they would have to be of one second. */
+const DATED_FROM = 1_000;
 
 const CHANGE_COLUMNS: readonly StructField[] = [
   { name: '_change_type', dataType: { type: 'string' }, nullable: false, metadata: {} },
@@ -51,9 +53,15 @@ const CHANGE_COLUMNS: readonly StructField[] = [
 /**
  * Plans the change data feed of versions `from` to `to`: of each version its `cdc` files, or, where it has none, the rows of its added and removed files.
  * Throws `INVALID_INPUT` for a range that is none, `VERSION_NOT_FOUND` for versions the table does not have, `FEED_UNAVAILABLE` where a version of the range
- * did not record changes, its commit was cleaned up, or its schema cannot be read as that of `to`.
+ * did not record changes, its commit was cleaned up, or its schema cannot be read as that of `to`. With `known`, the state of the one version asked for, neither
+ * a state nor the whole log is looked at.
  */
-export async function readChanges(store: Store, ctx: Context, options: ChangeOptions): Promise<ChangeFeed> {
+export async function readChanges(
+  store: Store,
+  ctx: Context,
+  options: ChangeOptions,
+  known?: State,
+): Promise<ChangeFeed> {
   const { from, signal } = options;
   const isVersion = (version: number) => Number.isSafeInteger(version) && version >= 0;
   if (!isVersion(from) || (options.to !== undefined && (!isVersion(options.to) || options.to < from))) {
@@ -66,7 +74,7 @@ export async function readChanges(store: Store, ctx: Context, options: ChangeOpt
       },
     );
   }
-  const last = await loadState(store, ctx, { version: options.to, signal });
+  const last = known ?? (await loadState(store, ctx, { version: options.to, signal }));
   const to = last.version;
   if (from > to) {
     throw new TableError('VERSION_NOT_FOUND', `The table has no version ${from}; its newest is ${to}.`, {
@@ -74,12 +82,10 @@ export async function readChanges(store: Store, ctx: Context, options: ChangeOpt
       to,
     });
   }
-  const listing = await listLog(store, { from, to, signal });
-  const first = await startOfRange(store, ctx, from, signal);
+  const listing = await listLog(store, { from: known ? Math.max(0, from - DATED_FROM) : 0, to, signal });
+  const first = known ?? (await startOfRange(store, ctx, from, signal));
   assertRecorded(first.metadata, from, last);
-  const dates = new Map(
-    datedVersions(await listLog(store, { to, signal })).map((dated) => [dated.version, dated]),
-  );
+  const times = timesOf(listing);
   const files: ScanFile[] = [];
   let metadata = first.metadata;
   const commits = mapAhead(
@@ -97,7 +103,7 @@ export async function readChanges(store: Store, ctx: Context, options: ChangeOpt
     const time =
       inCommit !== undefined && hasInCommitTimestamp(last.metadata, version)
         ? inCommit
-        : fileTime(dates, version);
+        : (times.get(version) ?? 0);
     for (const file of changedFiles(actions, version, time, last.metadata)) files.push(file);
   }
   const plan = planOf(last, files, options);
@@ -171,10 +177,6 @@ function assertRecorded(metadata: MetadataAction, version: number, last: State):
     `The changes of version ${version} cannot be given with the schema of version ${last.version}: ${conflict}. Ask for a range that ends before the schema changed.`,
     { version, to: last.version },
   );
-}
-
-function fileTime(dates: ReadonlyMap<number, DatedVersion>, version: number): number {
-  return dates.get(version)?.modifiedAt ?? 0;
 }
 
 function unavailable(store: Store, why: string, version: number, cause?: unknown): TableError {

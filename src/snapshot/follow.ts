@@ -2,6 +2,7 @@ import { isTableError } from '../errors.js';
 import { abortError } from '../runtime/system.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { Changes } from '../scan/change-scan.js';
+import { readChanges } from '../scan/changes.js';
 import type { RowOptions } from '../schema/rows-out.js';
 import { loadState, statesAfter } from './load.js';
 import { Snapshot } from './snapshot.js';
@@ -130,7 +131,7 @@ async function followed(
   if (reset || !changes) return { version, snapshot, ...(reset ? { reset } : {}) };
   const range = { ...rowOptions, from: version, to: version };
   try {
-    const planned = await new Changes(table, range).plan();
+    const planned = await readChanges(table.store, table.ctx, { ...range, pool: table.pool }, state);
     return { version, snapshot, changes: new Changes(table, range, planned) };
   } catch (error) {
     if (isTableError(error, 'FEED_UNAVAILABLE')) return { version, snapshot, reset: 'unrecorded' };

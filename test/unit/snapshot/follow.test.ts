@@ -64,6 +64,24 @@ describe('following a table', () => {
     await versions.return();
   });
 
+  test('reads one commit for the changes of a version, however far behind it is', async () => {
+    const table = await tableWith(FEED);
+    const versions = start({ changes: true, from: 1 });
+    for (let id = 1; id <= 25; id++) await table.append([{ id }]);
+    await take(versions, 2);
+    for (let id = 26; id <= 30; id++) await table.append([{ id }]);
+    ctx.events.length = 0;
+    const [third] = await take(versions, 1);
+    const reads = ctx.events.flatMap((event) => (event.type === 'request' ? [event] : []));
+    const files = reads.filter(({ operation }) => operation.startsWith('get')).map(({ key }) => key);
+    expect(files.filter((key) => key.includes('checkpoint'))).toEqual([]);
+    expect(files.filter((key) => key === commitPath(3)).length).toBeLessThanOrEqual(2);
+    expect(files.length).toBeLessThanOrEqual(2);
+    expect(third!.version).toBe(3);
+    expect(await third!.changes!.toArray()).toMatchObject([{ id: 3n, _change_type: 'insert' }]);
+    await versions.return();
+  });
+
   test('starts from an older version, with every one since, or from one that is still to come', async () => {
     const table = await tableWith();
     for (let id = 1; id <= 5; id++) await table.append([{ id }]);
