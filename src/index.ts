@@ -101,6 +101,7 @@ export { fromArrowSchema, toArrowSchema } from './schema/arrow.js';
 export { parseDdl } from './schema/ddl.js';
 export type { RowsDigest } from './schema/digest.js';
 export type { ColumnName } from './schema/evolution-edit.js';
+export type { RowOf } from './schema/row-type.js';
 export type { Row } from './schema/rows-in.js';
 export type { RowOptions } from './schema/rows-out.js';
 export type * from './schema/types.js';

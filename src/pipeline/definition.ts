@@ -48,7 +48,7 @@ export type Produced<R extends object> =
   | AsyncIterable<R | ArrowBatchLike | ArrowTableLike>;
 
 /** The name of a column of the rows; any where they come as Arrow data. */
-export type ColumnOf<R extends object> = R extends ArrowBatchLike | ArrowTableLike
+export type ColumnOf<R extends object> = [R] extends [ArrowBatchLike | ArrowTableLike]
   ? string
   : keyof R & string;
 
