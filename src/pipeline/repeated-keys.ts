@@ -52,6 +52,7 @@ export async function repeatedKeys(
     columns: read,
     where: target.within(first, last),
     signal,
+    reuseMemory: true,
   });
   const positionOf = positions(target, intervals);
   const groups = new KeyGroups(table.ctx, MEMORY);

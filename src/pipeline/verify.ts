@@ -121,7 +121,7 @@ class Sides {
     const where = bindTarget(definition, this.#state).predicate(this.#interval);
     const { signal } = this.#options;
     const plan = await planScan(this.#state, { where, signal });
-    yield* scanBatches(table.store, table.ctx, plan, { signal, pool: table.pool });
+    yield* scanBatches(table.store, table.ctx, plan, { signal, pool: table.pool, isLent: true });
   }
 
   async digest(batches: AsyncIterable<RecordBatch>): Promise<RowsDigest> {

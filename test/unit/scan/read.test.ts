@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RecordBatch } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalLines } from '../../../src/cli/canonical.js';
 import { serializeActions } from '../../../src/log/action-lines.js';
@@ -213,6 +214,20 @@ describe('worker threads', () => {
       expect(await idsOf(table, some, options)).toEqual(range(0, 180).map((i) => i * 100 + 7));
     },
   );
+
+  it('give batches to keep, and lend them where that is asked for', async () => {
+    const table = tables[1]!;
+    const plan = await table.plan();
+    const options = { pool: async () => pool };
+    const own: RecordBatch[] = [];
+    for await (const batch of scanBatches(table.store, table.ctx, plan, options)) own.push(batch);
+    for (let i = 0; i < 2; i++)
+      expect(await idsOf(table, plan, { ...options, isLent: true })).toEqual(range(0, 18_000));
+    expect(own.flatMap((batch) => [...batch.getChild('id')!].map(Number))).toEqual(range(0, 18_000));
+    for (const batch of own) {
+      for (const { values } of batch.data.children) expect(values.buffer).toBeInstanceOf(ArrayBuffer);
+    }
+  });
 
   it.each(['fetched', 'opened by themselves'])(
     'name the file that cannot be read, of files %s',
