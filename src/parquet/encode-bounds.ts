@@ -10,10 +10,15 @@ export interface TextBounds {
 const FOOTER_BYTES = 64;
 
 /**
- * The bounds of strings by their bytes; undefined where every row is NULL. `isNull` says more rows to leave out than are NULL in the column itself.
+ * The bounds of strings by their bytes, of rows [from, to); undefined where every row is NULL. `isNull` says more rows to leave out than are NULL in the column itself.
  * Most rows are settled by their first eight bytes, read as two numbers.
  */
-export function textBounds(column: Column, isNull?: (row: number) => boolean): TextBounds | undefined {
+export function textBounds(
+  column: Column,
+  isNull?: (row: number) => boolean,
+  from = 0,
+  to = column.length,
+): TextBounds | undefined {
   const { valid, bit } = column;
   const offsets = column.offsets!;
   const bytes = column.values!;
@@ -25,7 +30,7 @@ export function textBounds(column: Column, isNull?: (row: number) => boolean): T
   let minLow = 0;
   let maxHigh = 0;
   let maxLow = 0;
-  for (let row = 0; row < column.length; row++) {
+  for (let row = from; row < to; row++) {
     if ((valid && !bitAt(valid, bit + row)) || isNull?.(row)) continue;
     const start = offsets[row]!;
     const length = offsets[row + 1]! - start;
@@ -63,6 +68,18 @@ export function textBounds(column: Column, isNull?: (row: number) => boolean): T
   if (min < 0) return undefined;
   const value = (row: number): Uint8Array => bytes.slice(offsets[row]!, offsets[row + 1]!);
   return { min: value(min), max: value(max) };
+}
+
+/** Whether there is a NaN, NULL aside, among the floats or doubles of a column. */
+export function hasNaN({ values, length, valid, bit }: Column, isDouble: boolean): boolean {
+  const { buffer, byteOffset } = values!;
+  const numbers = isDouble
+    ? new Float64Array(buffer, byteOffset, length)
+    : new Float32Array(buffer, byteOffset, length);
+  for (let row = 0; row < length; row++) {
+    if (Number.isNaN(numbers[row]!) && (!valid || bitAt(valid, bit + row))) return true;
+  }
+  return false;
 }
 
 /** The bounds as a footer has them: short ones whole, a long minimum cut, a long maximum cut and raised; undefined where it cannot be raised. */

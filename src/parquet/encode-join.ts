@@ -35,6 +35,8 @@ export interface PartTail {
   readonly tail: Uint8Array;
   /** Statistics to be put into the footer of the only row group. */
   readonly bounds?: readonly PartStatistics[];
+  /** Leaves of the only row group that lose their bounds, pages' too: readers may take them for bounds of NaN, which they leave out. */
+  readonly unbounded?: readonly number[];
 }
 
 /** What a footer says of the values of one leaf. */
@@ -47,6 +49,8 @@ export interface PartStatistics {
     readonly max?: Uint8Array;
     readonly maxExact: boolean;
   };
+  /** A `ColumnIndex`, for a leaf of which the part has none. */
+  readonly columnIndex?: Uint8Array;
 }
 
 /**
@@ -64,6 +68,7 @@ export function joinParts(parts: readonly PartTail[], createdBy: string): Joined
     for (const group of structs(footer, FILE.groups)) {
       moveGroup(group, at - MAGIC.length);
       for (const statistics of parts[i]!.bounds ?? []) addStatistics(group, statistics);
+      for (const leaf of parts[i]!.unbounded ?? []) dropBounds(structs(group, GROUP.columns)[leaf]!);
       if (group.has(GROUP.ordinal)) group.get(GROUP.ordinal)!.value = groups.length;
       groups.push(group);
     }
@@ -78,7 +83,10 @@ export function joinParts(parts: readonly PartTail[], createdBy: string): Joined
   let shift = 0;
   footers.forEach((footer, i) => {
     for (const group of structs(footer, FILE.groups)) {
-      for (const chunk of structs(group, GROUP.columns)) moveIndexes(chunk, parts[i]!, shift, place);
+      structs(group, GROUP.columns).forEach((chunk, leaf) => {
+        const added = parts[i]!.bounds?.find((each) => each.leaf === leaf)?.columnIndex;
+        moveIndexes(chunk, parts[i]!, added, shift, place);
+      });
     }
     shift += pages[i]!.end - pages[i]!.start;
   });
@@ -149,6 +157,15 @@ function addStatistics(group: ThriftStruct, added: PartStatistics): void {
   meta.set(META.statistics, { type: T.STRUCT, value: footerStatistics(added) });
 }
 
+function dropBounds(chunk: ThriftStruct): void {
+  const meta = chunk.get(CHUNK.meta)!.value as ThriftStruct;
+  const statistics = meta.get(META.statistics)?.value as ThriftStruct | undefined;
+  // What is left is the count of NULLs.
+  for (const id of statistics?.keys() ?? []) if (id !== STATISTICS.nulls) statistics!.delete(id);
+  chunk.delete(CHUNK.columnIndex);
+  chunk.delete(CHUNK.columnIndexLength);
+}
+
 /** The footer's `Statistics` of a column chunk. */
 export function footerStatistics({ nulls, bounds }: Omit<PartStatistics, 'leaf'>): ThriftStruct {
   const value: ThriftStruct = new Map([[STATISTICS.nulls, { type: T.I64, value: nulls }]]);
@@ -162,6 +179,7 @@ export function footerStatistics({ nulls, bounds }: Omit<PartStatistics, 'leaf'>
 function moveIndexes(
   chunk: ThriftStruct,
   part: PartTail,
+  added: Uint8Array | undefined,
   shift: number,
   place: (bytes: Uint8Array) => number,
 ): void {
@@ -171,9 +189,12 @@ function moveIndexes(
     const start = Number(at.value) - (part.size - part.tail.length);
     return part.tail.subarray(start, start + Number(chunk.get(length)!.value));
   };
-  const columnIndex = bytesOf(CHUNK.columnIndex, CHUNK.columnIndexLength);
+  const columnIndex = bytesOf(CHUNK.columnIndex, CHUNK.columnIndexLength) ?? added;
   const offsetIndex = bytesOf(CHUNK.offsetIndex, CHUNK.offsetIndexLength);
-  if (columnIndex) chunk.get(CHUNK.columnIndex)!.value = place(columnIndex);
+  if (columnIndex) {
+    chunk.set(CHUNK.columnIndex, { type: T.I64, value: place(columnIndex) });
+    chunk.set(CHUNK.columnIndexLength, { type: T.I32, value: columnIndex.length });
+  }
   if (!offsetIndex) return;
   const { struct } = readThrift(offsetIndex);
   for (const location of structs(struct, 1)) move(location, 1, shift);

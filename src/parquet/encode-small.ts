@@ -115,10 +115,12 @@ function append(writer: LeafWriter, type: DataType, value: Exclude<Datum, null>)
 /** Bounds as PLAIN values. NaN is left out, and a zero has the sign that bounds both zeros. */
 function numberBounds(type: DataType, values: readonly Datum[]): PartStatistics['bounds'] {
   if (type.type === 'binary' || type.type === 'boolean' || type.type === 'string') return undefined;
+  // Readers may take bounds for those of NaN too, which they leave out.
+  if (values.some((value) => Number.isNaN(value))) return undefined;
   let min: Datum = null;
   let max: Datum = null;
   for (const value of values) {
-    if (value === null || Number.isNaN(value)) continue;
+    if (value === null) continue;
     if (min === null || compareDatum(type, value, min) < 0) min = value;
     if (max === null || compareDatum(type, value, max) > 0) max = value;
   }

@@ -1,10 +1,11 @@
 import type * as arrow from 'apache-arrow';
 import type { WriterPropertiesBuilder } from 'parquet-wasm/node';
-import { footerBounds, type TextBounds, textBounds } from './encode-bounds.js';
+import { footerBounds, hasNaN, type TextBounds } from './encode-bounds.js';
 import { type ColumnEncoding, chooseEncoding } from './encode-choose.js';
 import { type Column, columnOf, type Range, type Shape, shapeOfArrow } from './encode-columns.js';
 import { schemaMessage, writeIpc } from './encode-ipc.js';
 import { joinParts, type PartStatistics } from './encode-join.js';
+import { firstRowsOf, textPages } from './encode-pages.js';
 import { loadParquetWasm, type ParquetWasm } from './wasm.js';
 
 export type Codec = 'none' | 'snappy' | 'zstd';
@@ -26,7 +27,8 @@ export const CREATED_BY = 'Intervale';
 
 const ROW_GROUP_ROWS = 1 << 20;
 
-/** `Type.Utf8` of the Arrow format. */
+/** `Type.Float` and `Type.Utf8` of the Arrow format. */
+const FLOAT = 3;
 const UTF8 = 5;
 
 /**
@@ -87,12 +89,18 @@ export function encodeRowGroup(
   const { bytes: stream, columns } = writeIpc(head, shapes, ranges, rows);
   const table = engine.Table.fromIPCStream(stream);
   const bytes = engine.writeParquet(table, properties(engine, columns, schema, codec).build());
-  const texts = columns.map((column, i) => (isText(schema.fields[i]!) ? textBounds(column) : undefined));
+  const firstRows = firstRowsOf(bytes);
+  const pages = columns.map((column, i) =>
+    isText(schema.fields[i]!) ? textPages(column, firstRows[leaves[i]!] ?? [0]) : undefined,
+  );
+  const texts = pages.map((page) => page?.bounds);
   const statistics = columns.flatMap((column, i): PartStatistics[] => {
     if (column.shape.kind !== 'bytes') return [];
-    return [{ leaf: leaves[i]!, nulls: column.nulls, bounds: texts[i] && footerBounds(texts[i]) }];
+    const bounds = texts[i] && footerBounds(texts[i]);
+    return [{ leaf: leaves[i]!, nulls: column.nulls, bounds, columnIndex: pages[i]?.index }];
   });
-  return { bytes: joinPart(bytes, statistics), columns, texts };
+  const unbounded = columns.flatMap((column, i) => leavesWithNaN(column, schema.fields[i]!.type, leaves[i]!));
+  return { bytes: joinPart(bytes, statistics, unbounded), columns, texts };
 }
 
 /** The bytes of several such files as one file. */
@@ -114,8 +122,12 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** What the engine wrote as a file of ours, in place where there is room. */
-function joinPart(bytes: Uint8Array, statistics: readonly PartStatistics[]): Uint8Array {
-  const joined = joinParts([{ size: bytes.length, tail: bytes, bounds: statistics }], CREATED_BY);
+function joinPart(
+  bytes: Uint8Array,
+  bounds: readonly PartStatistics[],
+  unbounded: readonly number[],
+): Uint8Array {
+  const joined = joinParts([{ size: bytes.length, tail: bytes, bounds, unbounded }], CREATED_BY);
   const { end } = joined.pages[0]!;
   const file = joined.size <= bytes.length ? bytes.subarray(0, joined.size) : new Uint8Array(joined.size);
   if (file.length > bytes.length) file.set(bytes.subarray(0, end));
@@ -183,6 +195,19 @@ function properties(
 
 function isText(field: arrow.Field): boolean {
   return (field.type.typeId as number) === UTF8;
+}
+
+/** The leaves at and below a column, the first of which is `leaf`, that hold a NaN. */
+function leavesWithNaN(column: Column, type: arrow.DataType, leaf: number): number[] {
+  if ((type.typeId as number) === FLOAT)
+    return hasNaN(column, column.shape.kind === 'fixed' && column.shape.width === 8) ? [leaf] : [];
+  const fields = (type.children ?? []) as arrow.Field[];
+  let next = leaf;
+  return column.children.flatMap((child, i) => {
+    const found = leavesWithNaN(child, fields[i]!.type, next);
+    next += leafCount(child.shape);
+    return found;
+  });
 }
 
 function leafCount(shape: Shape): number {

@@ -54,7 +54,8 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
+/** The order of bytes, unsigned. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);
 }
 

@@ -1,6 +1,6 @@
 import type { DataSkipping } from '../log/properties.js';
 import type { EncodedRowGroup } from '../parquet/encode.js';
-import { type TextBounds, textBounds } from '../parquet/encode-bounds.js';
+import { hasNaN, type TextBounds, textBounds } from '../parquet/encode-bounds.js';
 import { bitAt, type Column } from '../parquet/encode-columns.js';
 import { footerOf, structs } from '../parquet/encode-join.js';
 import { isStored } from '../parquet/encode-schema.js';
@@ -134,7 +134,7 @@ export function collectStatistics(
     const column = path.at(-1)!;
     const nulls = nullsAlong(path);
     const none = { nulls, bounded: false, min: null, max: null };
-    if (leaf < 0 || (isFloating(type) && hasNaN(type, column))) return none;
+    if (leaf < 0 || (isFloating(type) && hasNaN(column, type.type === 'double'))) return none;
     if (nulls === column.length) return { ...none, bounded: true };
     const found =
       type.type === 'string'
@@ -240,18 +240,4 @@ function nullsAlong(path: readonly Column[]): number {
 
 function isFloating(type: DataType): boolean {
   return type.type === 'float' || type.type === 'double';
-}
-
-/** NaN in a row that is NULL does not count. */
-function hasNaN(type: DataType, column: Column): boolean {
-  const bytes = column.values!;
-  const values =
-    type.type === 'float'
-      ? new Float32Array(bytes.buffer, bytes.byteOffset, column.length)
-      : new Float64Array(bytes.buffer, bytes.byteOffset, column.length);
-  for (let row = 0; row < values.length; row++) {
-    const value = values[row]!;
-    if (Number.isNaN(value) && (!column.valid || bitAt(column.valid, column.bit + row))) return true;
-  }
-  return false;
 }

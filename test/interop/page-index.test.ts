@@ -51,6 +51,7 @@ const LOOKUPS: readonly { where: string; holds: (cells: Cells) => boolean }[] = 
     where: "x = double('NaN') AND id < 1500",
     holds: ({ x, id }) => Number.isNaN(x) && id < 1500,
   },
+  { where: "name LIKE 'n00009%' AND id % 1000 = 7", holds: ({ id }) => id >= 90_000 && id % 1000 === 7 },
   { where: 'id = -1', holds: () => false },
 ];
 
@@ -115,12 +116,14 @@ const TABLES: readonly {
   })),
   {
     by: 'this library',
-    make: async (url) => {
-      const table = await createTable(url, { schema, runtime: shared().runtime });
-      await table.append(allLines().map((line) => rowOf(line, schema)));
-    },
+    make: writeHere,
   },
 ];
+
+async function writeHere(url: string): Promise<void> {
+  const table = await createTable(url, { schema, runtime: shared().runtime });
+  await table.append(allLines().map((line) => rowOf(line, schema)));
+}
 
 async function pyarrowTable(url: string, options: Record<string, unknown>): Promise<void> {
   mkdirSync(join(url, '_delta_log'), { recursive: true });
@@ -173,4 +176,15 @@ describe.each(TABLES)('pages written by $by', ({ by, make, isLive = () => true }
     );
     expect(received / size).toBeLessThan(SHARE);
   });
+});
+
+it('pages written here are found by Spark, which goes by their indexes', async () => {
+  const url = join(root, 'for-spark');
+  await writeHere(url);
+  for (const { where, holds } of LOOKUPS) {
+    const { lines } = await engines.ask('spark.read', { url, where });
+    const ids = lines.map((line) => Number(JSON.parse(line).id)).sort((a, b) => a - b);
+    const wanted = Array.from({ length: ROWS }, (_, id) => cellsOf(id)).filter(holds);
+    expect.soft(ids, where).toEqual(wanted.map(({ id }) => id));
+  }
 });
