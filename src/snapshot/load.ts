@@ -11,7 +11,7 @@ import type { Store } from '../store/store.js';
 import { ownState } from './apply.js';
 import type { TombstoneSource } from './block.js';
 import { readCheckpoint } from './checkpoint.js';
-import { compareMark, isMarked, markByFile, markOf } from './mark.js';
+import { compareMark, isMarked, markByBytes, markByFile, markOf } from './mark.js';
 import { type Gathered, gather, makeState, type OwnState, takeAction } from './own-state.js';
 import { mapLimit } from './parallel.js';
 import { PartitionValues } from './partition-values.js';
@@ -159,6 +159,7 @@ export function stateBy(store: Store, ctx: Context, previous: State, files: read
   );
   if (state.protocol !== previous.protocol || state.metadata !== previous.metadata)
     assertReadable(state.protocol, state.metadata, store.url);
+  markByBytes(state, files.at(-1)!);
   return state;
 }
 

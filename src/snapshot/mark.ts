@@ -5,8 +5,8 @@ import type { State } from './state.js';
 
 /** What is known of the commit file of a state's version: enough to tell whether the log still has that one, or one of another table at the same place. */
 export interface CommitMark {
-  /** As a listing showed them. */
-  readonly file?: Pick<CommitFile, 'size' | 'modifiedAt'>;
+  /** As a listing showed it; without a time where the file was read and not listed. */
+  readonly file?: { readonly size: number; readonly modifiedAt?: number };
   /** Of a commit that no listing has shown yet. */
   readonly txnId?: string;
 }
@@ -25,6 +25,11 @@ export function markByFile(state: State, file: CommitFile | undefined): void {
   }
 }
 
+/** Marks a state by the bytes of its version's commit. */
+export function markByBytes(state: State, bytes: Uint8Array): void {
+  marks.set(state, { file: { size: bytes.length } });
+}
+
 /** Marks a state by the actions of its version's commit, where they have an id of their own. */
 export function markByActions(state: State, actions: readonly Action[]): void {
   const txnId = actions.map(txnIdOf).find((id) => id !== undefined);
@@ -38,7 +43,7 @@ export function compareMark(
 ): 'same' | 'other' | 'unknown' {
   if (mark === undefined || listed === undefined) return 'same';
   if (mark.file === undefined) return 'unknown';
-  const { size, modifiedAt } = mark.file;
+  const { size, modifiedAt = listed.modifiedAt } = mark.file;
   return size === listed.size && modifiedAt === listed.modifiedAt ? 'same' : 'other';
 }
 
