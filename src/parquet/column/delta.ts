@@ -18,6 +18,7 @@ class DeltaReader {
     for (let shift = 0n; shift <= 63n; shift += 7n) {
       if (this.at >= this.end) break;
       const byte = this.bytes[this.at++]!;
+      if (shift === 63n && byte > 1) throw corrupt('a delta of more than 64 bits');
       result |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return result;
     }

@@ -147,6 +147,7 @@ fn varint(from, end, slot) {
     if (from >= end || shift > 63) { return -1; }
     byte = u8[from];
     from = from + 1;
+    if (shift == 63 && byte > 1) { return -1; }
     value = value | long(byte & 127) << long(shift);
     shift = shift + 7;
   }

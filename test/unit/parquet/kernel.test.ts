@@ -197,6 +197,33 @@ describe('decoding by the kernel', () => {
     );
   });
 
+  it('refuses deltas of more than 64 bits, as the exact decoder does', async () => {
+    const column = {
+      type: { type: 'long' as const },
+      encoding: 'DELTA_BINARY_PACKED' as const,
+      isDictionary: false,
+      values: [[-(2n ** 62n) - 1n, 8] as [bigint, number]],
+    };
+    const { bytes, schema } = await fileOf({
+      columns: [column],
+      rows: 8,
+      rowsPerGroup: 64,
+      pageBytes: 1 << 20,
+      isVersion2: false,
+      codec: 'UNCOMPRESSED',
+    });
+    const [task] = await tasksOf(bytes, schema);
+    const chunk = task!.chunks[0]!;
+    const broken = Buffer.from(chunk.bytes);
+    // 2^63 + 1, which the zigzag of the value is.
+    const first = broken.indexOf('81808080808080808001', 'hex');
+    expect(first).toBeGreaterThan(0);
+    broken[first + 9] = 2;
+    const changed = { ...task!, chunks: [{ ...chunk, bytes: new Uint8Array(broken) }] };
+    expect(exactly(changed)).toBeUndefined();
+    expect(decodeByKernel([changed], changed.nodes)).toBeUndefined();
+  });
+
   it('leaves what it has no way for to the exact decoder, column by column', async () => {
     const list: DataType = { type: 'array', elementType: { type: 'integer' }, containsNull: true };
     const schema: StructType = {
