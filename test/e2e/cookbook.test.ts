@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openTable } from '../../src/index.js';
-import { type ExampleFolder, examplesIn, openExampleFolder } from '../support/examples.js';
+import { type ExampleFolder, examplesIn, openExampleFolder, typeFaults } from '../support/examples.js';
 import { tablectl } from '../support/tablectl.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -169,22 +169,6 @@ describe('the recipes of the cookbook', () => {
   });
 
   test('have the types of the library', async () => {
-    const config = {
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        target: 'es2022',
-        module: 'nodenext',
-        lib: ['es2023', 'esnext.disposable'],
-        skipLibCheck: true,
-        types: ['node'],
-        typeRoots: [join(ROOT, 'node_modules/@types')],
-      },
-      include: ['*.ts'],
-    };
-    await writeFile('tsconfig.json', JSON.stringify(config));
-    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const found = await run(process.execPath, [compiler, '-p', 'tsconfig.json']).catch((error) => error);
-    expect(found.stdout).toBe('');
+    expect(await typeFaults(folder.path)).toBe('');
   });
 });

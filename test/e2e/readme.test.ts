@@ -10,6 +10,7 @@ import {
   examplesOf,
   openExampleFolder,
   promised,
+  typeFaults,
 } from '../support/examples.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
@@ -82,6 +83,16 @@ describe('the examples of the README', () => {
     expect(all.length).toBeGreaterThan(5);
     expect(all.flatMap(({ code }) => promised(code)).length).toBeGreaterThan(5);
     for (const [i, example] of all.entries()) await expectPromised(example, `example-${i}`);
+  });
+
+  test('have the types of the library', async () => {
+    const typed = await openExampleFolder();
+    for (const [i, { language, about, code }] of (await examplesOf('README.md')).entries())
+      if (language === 'ts')
+        await writeFile(join(typed.path, about?.endsWith('.ts') ? about : `${i}.ts`), code);
+    const faults = await typeFaults(typed.path);
+    await typed.remove();
+    expect(faults).toBe('');
   });
 
   test('of S3 run against a server', async ({ skip }) => {

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -32,6 +33,28 @@ export function promised(code: string, mark = '// '): string[] {
   return lines
     .filter((line, i) => line.startsWith(mark) && (lines[i - 1] ?? '') !== '')
     .map((line) => line.slice(mark.length));
+}
+
+/** What the compiler says of the TypeScript files of an example folder; empty when they have the types of the library. */
+export async function typeFaults(folder: string): Promise<string> {
+  const config = {
+    compilerOptions: {
+      strict: true,
+      noEmit: true,
+      target: 'es2022',
+      module: 'nodenext',
+      lib: ['es2023', 'esnext.disposable'],
+      skipLibCheck: true,
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+    },
+    include: ['*.ts'],
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: folder }, (_, stdout, stderr) => resolve(stdout + stderr));
+  });
 }
 
 /** A folder where `intervale` can be imported, and, with the environment given, `tablectl` be called. */

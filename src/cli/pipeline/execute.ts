@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Backfilled, Pipeline } from '../../pipeline/pipeline.js';
+import type { Pipeline, Planned } from '../../pipeline/pipeline.js';
 import type { RunPlan } from '../../pipeline/plan.js';
 import { EXIT } from '../errors.js';
 import type { OutputFlags } from '../options.js';
@@ -17,7 +17,7 @@ type Running = Omit<NonNullable<Parameters<Pipeline['catchUp']>[0]>, 'until' | '
 interface Doing {
   /** What was typed, for the one that goes on after a stop. */
   readonly command: Command;
-  readonly run: (options: Running) => Promise<Backfilled>;
+  readonly run: (options: Running) => Promise<Planned>;
 }
 
 /**
