@@ -165,10 +165,10 @@ const operations = {
     return {};
   },
 
-  scan: async ({ url, predicate }) => {
+  scan: async ({ url, predicate, reuseMemory }) => {
     const [ms, rows] = await timed(async () => {
       const table = await openTable(url, { runtime: running() });
-      return drain(table.scan({ where: predicate }).batches());
+      return drain(table.scan({ where: predicate, reuseMemory }).batches());
     });
     return { ms, rows, peak: peakRss() };
   },

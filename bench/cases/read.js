@@ -23,17 +23,18 @@ export const readCases = {
     const { name, ours, peer, rounds } = bench;
     const rows = [];
     for (const { url, of, goals } of await makeTables(bench)) {
-      for (const [how, must, aim] of /** @type {const} */ ([
-        ['scan', 3, 1.7],
-        ['pyarrow', 1, 0.5],
-      ])) {
+      for (const { how, reuseMemory, against, must, aim } of [
+        { how: 'scan', reuseMemory: false, against: 'scan()', must: 3, aim: 1.7 },
+        { how: 'pyarrow', reuseMemory: false, against: 'to_pyarrow_table()', must: 1, aim: 0.5 },
+        { how: 'pyarrow', reuseMemory: true, against: 'to_pyarrow_table(), batches lent', must: 1, aim: 0.5 },
+      ]) {
         const samples = await interleave(
           { rounds },
-          () => ours.ask('scan', { url }),
+          () => ours.ask('scan', { url, reuseMemory }),
           () => peer.ask('scan', { url, how }),
         );
         assertSame([...samples.ours, ...samples.peer], 'rows');
-        const what = `scan 5M rows of ${of}, against ${how === 'scan' ? 'scan()' : 'to_pyarrow_table()'}`;
+        const what = `scan 5M rows of ${of}, against ${against}`;
         rows.push(row(samples, { name, what, ...(goals ? { must, aim } : {}) }));
       }
     }
