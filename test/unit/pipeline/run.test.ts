@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTable } from '../../../src/index.js';
 import { parseInterval } from '../../../src/interval/argument.js';
 import { readHistory } from '../../../src/log/history.js';
-import type { ProduceContext } from '../../../src/pipeline/definition.js';
+import type { Definition, ProduceContext } from '../../../src/pipeline/definition.js';
 import { factsOfCommit } from '../../../src/pipeline/facts.js';
-import type { Job } from '../../../src/pipeline/job.js';
+import { type Job, openJob } from '../../../src/pipeline/job.js';
 import { attemptOf, readLedger } from '../../../src/pipeline/ledger.js';
 import { readNotes } from '../../../src/pipeline/notes.js';
 import { type Bench, contents, EVENTS, type Gate, gate, job, openBench, rowsAt, run } from './support.js';
@@ -20,6 +20,8 @@ async function lastFacts(of: Job) {
   for await (const entry of readHistory(of.table.store, { metadata, limit: 1 })) return entry;
   throw new Error('no history');
 }
+
+const newer: Definition['produce'] = ({ interval }) => rowsAt(interval.startMs, interval.endMs, 'new');
 
 describe('a run', () => {
   test('keeps what its table demands of rows', async () => {
@@ -195,6 +197,43 @@ describe('a run', () => {
     }
   });
 
+  test('that is held up right before its commit is superseded by another process', async () => {
+    const daily = job(bench, 'held-up', {
+      produce: ({ interval }) => rowsAt(interval.startMs, interval.endMs, 'old'),
+    });
+    await run(daily, '2024-01-04');
+    const others = await openBench();
+    try {
+      const { store } = daily.table;
+      const [reached, released] = [gate(), gate()];
+      const put = store.putIfAbsent.bind(store);
+      store.putIfAbsent = async (key, ...rest) => {
+        if (key.startsWith('_delta_log/')) {
+          reached.open();
+          await released.opened;
+        }
+        return put(key, ...rest);
+      };
+      const held = run(daily, '2024-01-05');
+      await reached.opened;
+      const definition = { ...daily.definition, produce: newer };
+      const other = openJob(definition, others.runtime);
+      expect(await run(other, '2024-01-05')).toMatchObject({ status: 'committed', attempt: 1 });
+      released.open();
+      expect(await held).toMatchObject({ status: 'superseded', attempt: 1 });
+      store.putIfAbsent = put;
+      const rows = (await contents(daily)).filter((row) => row.includes('2024-01-05'));
+      expect(rows.map((row) => JSON.parse(row).value)).toEqual(['new', 'new']);
+      // What it had staged is gone.
+      const { files } = await daily.table.latest.get();
+      const live = new Set(Array.from(files.ids(), (id) => decodeURIComponent(files.path(id))));
+      for await (const page of store.list('day='))
+        for (const { key } of page) expect([key, live.has(key)]).toEqual([key, true]);
+    } finally {
+      await others.close();
+    }
+  });
+
   test('adds once where rows are appended', async () => {
     const once = job(bench, 'append', { mode: 'append-once' });
     await run(once, '2024-01-05');
@@ -318,6 +357,8 @@ describe('a run', () => {
 
   test('that reads its own target is produced again when that changed', async () => {
     const gates = new Map<string, Gate>();
+    const hasRead = gate();
+    const produced: string[] = [];
     const totals = job(bench, 'totals', {
       async *produce({ interval, read }) {
         const before = interval.startMs - 86_400_000;
@@ -325,6 +366,8 @@ describe('a run', () => {
           where: `day = '${new Date(before).toISOString().slice(0, 10)}'`,
         });
         const [last] = await scan.toArray();
+        produced.push(interval.label);
+        if (gates.has(interval.label)) hasRead.open();
         await gates.get(interval.label)?.opened;
         yield { ts: interval.start, day: interval.label, id: ((last?.id as bigint) ?? 0n) + 1n };
       },
@@ -332,10 +375,11 @@ describe('a run', () => {
     const held = gate();
     gates.set('2024-01-06', held);
     const later = run(totals, '2024-01-06');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await hasRead.opened;
     await run(totals, '2024-01-05');
     held.open();
     expect((await later).status).toBe('committed');
     expect((await contents(totals)).map((row) => JSON.parse(row).id)).toEqual(['1', '2']);
+    expect(produced).toEqual(['2024-01-06', '2024-01-05', '2024-01-06']);
   });
 });
