@@ -62,6 +62,8 @@ export interface TransactionResult<T> {
 export type WinnersCheck = (url: string, before: State, now: State) => void;
 
 const RETRY_FOR_MS = 600_000;
+/** Of the versions that came in so long a time a listing tells more for less than trying one after the other. */
+const UNSEEN_MS = 1_000;
 
 /**
  * Commits what `plan` decides, atomically, as the version after the newest. `plan` is asked again on the newer state whenever another commit wins the
@@ -163,6 +165,11 @@ export async function transactInTurn<T>(
     const waited = clock.monotonic() - startedAt;
     if (clock.monotonic() >= deadline) throw gaveUp(table.url, version, attempts, waited);
     await clock.sleep(table.pace.backOff(waited), options.signal);
+    if (putAt - confirmedAt > UNSEEN_MS) {
+      await table.latest.get();
+      // How many came in all that time says nothing of how often they come now.
+      table.pace.saw(0);
+    }
     const next = await takeTurn(table, startedAt, options.signal);
     check(table.url, base, next);
     base = next;
