@@ -111,18 +111,13 @@ async function send(
   const answer: Answer = response;
   if (answer.statusCode >= 200 && answer.statusCode < 300) return answer;
   const error = failure(answer, await collectBytes(answer.body));
-  // What the SDK does after a refusal for the time: the next try is signed with the server's.
-  const serverTime = Date.parse(answer.headers.date ?? '');
-  if (
-    CLOCK_CODES.has(error.name) &&
-    !Number.isNaN(serverTime) &&
-    !(await config.disableClockSkewCorrection())
-  )
+  // What the SDK does after any refusal, since not every server says that it is for the time: the next try is signed with the server's.
+  const { date, age } = answer.headers;
+  const serverTime = Date.parse(date ?? '');
+  if (age === undefined && !Number.isNaN(serverTime) && !(await config.disableClockSkewCorrection()))
     config.systemClockOffset = serverTime - Date.now();
   throw error;
 }
-
-const CLOCK_CODES = new Set(['RequestTimeTooSkewed', 'RequestInTheFuture']);
 
 /** The error that the SDK would throw, as far as anyone here reads it. */
 function failure({ statusCode, headers }: Answer, document: Uint8Array): Error {
