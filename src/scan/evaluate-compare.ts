@@ -129,17 +129,31 @@ function compareText(data: ArrowData, op: BoundOperator, literal: string, rows: 
   const bytes = data.values as Uint8Array;
   const offsets = data.valueOffsets as Int32Array;
   const wanted = new TextEncoder().encode(literal);
+  if (op === '=') return equalText(bytes, offsets, wanted, rows);
   const [below, equal, above] = HOLDS[op];
   const result = new Uint8Array(rows);
   for (let row = 0; row < rows; row++) {
     const start = offsets[row]!;
     const length = offsets[row + 1]! - start;
-    if (op === '=' && length !== wanted.length) continue;
     const shared = Math.min(length, wanted.length);
     let i = 0;
     while (i < shared && bytes[start + i] === wanted[i]) i++;
     if (i < shared) result[row] = bytes[start + i]! < wanted[i]! ? below : above;
     else result[row] = length < wanted.length ? below : length > wanted.length ? above : equal;
+  }
+  return result;
+}
+
+/** From the end: keys often begin alike. */
+function equalText(bytes: Uint8Array, offsets: Int32Array, wanted: Uint8Array, rows: number): Uint8Array {
+  const result = new Uint8Array(rows);
+  const { length } = wanted;
+  for (let row = 0; row < rows; row++) {
+    const start = offsets[row]!;
+    if (offsets[row + 1]! - start !== length) continue;
+    let i = length - 1;
+    while (i >= 0 && bytes[start + i] === wanted[i]) i--;
+    if (i < 0) result[row] = TRUE;
   }
   return result;
 }
