@@ -19,7 +19,8 @@ function rowsOfDay(startMs, rows) {
   if (!input) throw new Error('the input is not loaded');
   const [id, ts, day, ...others] = input.data.children.map((column) => column.slice(0, rows));
   const shift = BigInt(startMs - INPUT_DAY) * 1000n;
-  const times = BigInt64Array.from(ts.values, (/** @type {bigint} */ micros) => micros + shift);
+  const times = new BigInt64Array(rows);
+  for (let i = 0; i < rows; i++) times[i] = BigInt.asIntN(64, ts.values[i] + shift);
   const days = new Int32Array(rows).fill(startMs / DAY_MS);
   const children = [
     id,

@@ -86,23 +86,28 @@ function absorb(
   }
   const scratch = new Int32Array(4);
   const writer = new ByteWriter();
+  const view = shape.kind === 'bytes' ? viewOf(values!) : undefined;
   for (let row = 0; row < rows; row++) {
     if (isNull(column, row)) continue;
     let length: number;
     if (shape.kind === 'bytes') {
       const [start, end] = [column.offsets![row]!, column.offsets![row + 1]!];
-      hashBytes(values!, start, end, scratch, 0);
+      hashBytes(view!, start, end, scratch, 0);
       length = end - start;
     } else {
       writer.length = 0;
       writeValue(writer, column, type, row);
-      hashBytes(writer.bytes, 0, writer.length, scratch, 0);
+      hashBytes(writer.view, 0, writer.length, scratch, 0);
       length = writer.length;
     }
     mixBlock(lanes, row * 4, scratch[0]!, scratch[1]!, scratch[2]!, scratch[3]!);
     mixBlock(lanes, row * 4, 0, 0, number, length);
     blocks[row]! += 2;
   }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 const knownPairs = new WeakMap<Column, Uint32Array>();
@@ -235,6 +240,7 @@ function fieldTypes(type: DataType): readonly DataType[] {
 /** Bytes that grow. */
 class ByteWriter {
   bytes = new Uint8Array(64);
+  view = viewOf(this.bytes);
   length = 0;
 
   byte(value: number): void {
@@ -257,5 +263,6 @@ class ByteWriter {
     const larger = new Uint8Array(Math.max(this.bytes.length * 2, this.length + more));
     larger.set(this.bytes);
     this.bytes = larger;
+    this.view = viewOf(larger);
   }
 }

@@ -53,24 +53,21 @@ export function finish(lanes: Int32Array, at: number, length: number): void {
   lanes[at + 3] = (h4 + h1) | 0;
 }
 
-/** Hashes bytes [start, end) into the lanes at `at`, whatever was there before. */
-export function hashBytes(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  lanes: Int32Array,
-  at: number,
-): void {
-  lanes.fill(0, at, at + 4);
+/** Hashes bytes [start, end) of a view into the lanes at `at`, whatever was there before. */
+export function hashBytes(bytes: DataView, start: number, end: number, lanes: Int32Array, at: number): void {
+  lanes[at] = 0;
+  lanes[at + 1] = 0;
+  lanes[at + 2] = 0;
+  lanes[at + 3] = 0;
   let from = start;
   for (; from + 16 <= end; from += 16)
     mixBlock(
       lanes,
       at,
-      word(bytes, from),
-      word(bytes, from + 4),
-      word(bytes, from + 8),
-      word(bytes, from + 12),
+      bytes.getInt32(from, true),
+      bytes.getInt32(from + 4, true),
+      bytes.getInt32(from + 8, true),
+      bytes.getInt32(from + 12, true),
     );
   // The tail goes in without the second half of a block's mixing.
   const left = end - from;
@@ -92,12 +89,13 @@ function avalanche(value: number): number {
   return h ^ (h >>> 16);
 }
 
-function word(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-}
-
-function partial(bytes: Uint8Array, at: number, end: number): number {
+/** Up to four bytes from `at`, those from `end` on as zeros. */
+function partial(bytes: DataView, at: number, end: number): number {
+  const left = end - at;
+  // Where more bytes follow, one load and a mask do.
+  if (at + 4 <= bytes.byteLength)
+    return left >= 4 ? bytes.getInt32(at, true) : bytes.getInt32(at, true) & ((1 << (left * 8)) - 1);
   let value = 0;
-  for (let i = Math.min(3, end - at - 1); i >= 0; i--) value = (value << 8) | bytes[at + i]!;
+  for (let i = Math.min(3, left - 1); i >= 0; i--) value = (value << 8) | bytes.getUint8(at + i);
   return value;
 }
