@@ -197,7 +197,7 @@ export class Pipeline {
  * Defines a pipeline. Touches no store. Throws `INVALID_INPUT` with the option at fault.
  *
  * `R` is the type of the rows that `produce` gives; `column`, `on` and `order` name its members. Where it is left out and `create.schema` is DDL text, it is
- * what that text says; rows of no type, such as those of a scan, need `definePipeline<Row>`.
+ * what that text says; rows of no type, such as those of a scan, need `definePipeline<Row>` where columns are NOT NULL.
  *
  * ```ts
  * export const daily = definePipeline({
