@@ -1,4 +1,5 @@
 import { TableError } from '../errors.js';
+import { concatBytes } from './concat.js';
 import { readThrift, T, type ThriftList, type ThriftStruct, writeThrift } from './encode-thrift.js';
 
 const MAGIC = new Uint8Array([0x50, 0x41, 0x52, 0x31]);
@@ -101,7 +102,7 @@ export function joinParts(parts: readonly PartTail[], createdBy: string): Joined
   new DataView(length.buffer).setUint32(0, body.length, true);
   place(length);
   place(MAGIC);
-  return { pages, head: MAGIC, tail: concat(tail), size: at };
+  return { pages, head: MAGIC, tail: concatBytes(tail), size: at };
 }
 
 /** The footer of a Parquet file from its last bytes. */
@@ -206,14 +207,4 @@ function moveIndexes(
 function move(of: ThriftStruct, id: number, by: number): void {
   const field = of.get(id);
   if (field) field.value = Number(field.value) + by;
-}
-
-function concat(pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }

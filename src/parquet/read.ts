@@ -3,6 +3,7 @@ import { assembleColumn, type ColumnData } from './column/assemble.js';
 import { decodeChunk, decodeSomePages, type LeafColumn } from './column/chunk.js';
 import { cutRows } from './column/cut.js';
 import { leavesOf, type ReadNode } from './column/read-tree.js';
+import { concatBytes } from './concat.js';
 import { FlatFault } from './flat/fault.js';
 import type { ChunkMeta, Footer, Leaf } from './flat/footer.js';
 import { readPages } from './flat/page.js';
@@ -79,13 +80,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
     return follows;
   });
   if (isOne) return new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset);
-  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
+  return concatBytes(pieces);
 }
 
 /** Decodes a fetched row group: one column a node. Throws `FlatFault`. */
