@@ -130,22 +130,31 @@ describe.each(await places())('on %s', (_, open) => {
           linesOf(models.at(-1)!),
         );
       }
-      if (!place.s3) expect(await unnamed(url)).toEqual([]);
+      if (!place.s3) expect(await leftOver(url)).toEqual({ files: [], vectors: 0 });
     },
   );
 });
 
-/** Data files of a local table that no commit names: what was staged for work that was done again is to be gone. */
-async function unnamed(folder: string): Promise<string[]> {
+/** What no commit of a local table names, data files and how many files of vectors: what was staged for work that was done again is to be gone. */
+async function leftOver(folder: string): Promise<{ files: string[]; vectors: number }> {
   const names = await readdir(folder, { recursive: true });
   const named = new Set<string>();
+  const vectors = new Set<string>();
   for (const name of names.filter((each) => /^_delta_log\/\d+\.json$/.test(each))) {
     for (const line of (await readFile(join(folder, name), 'utf8')).split('\n').filter(Boolean)) {
-      const { add, cdc } = JSON.parse(line) as Record<'add' | 'cdc', { path: string } | undefined>;
+      const { add, cdc } = JSON.parse(line) as Record<'add' | 'cdc', NamedFile | undefined>;
       for (const file of [add, cdc]) if (file) named.add(decodeURIComponent(file.path));
+      if (add?.deletionVector?.storageType === 'u') vectors.add(add.deletionVector.pathOrInlineDv);
     }
   }
-  return names.filter(
-    (name) => name.endsWith('.parquet') && !name.startsWith('_delta_log/') && !named.has(name),
-  );
+  const isData = (name: string): boolean => name.endsWith('.parquet') && !name.startsWith('_delta_log/');
+  return {
+    files: names.filter((name) => isData(name) && !named.has(name)),
+    vectors: names.filter((name) => name.endsWith('.bin')).length - vectors.size,
+  };
+}
+
+interface NamedFile {
+  readonly path: string;
+  readonly deletionVector?: { readonly storageType: string; readonly pathOrInlineDv: string };
 }

@@ -1,7 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
 import { generate, type Sequence } from '../support/model/generate.js';
+import { keptSequences } from '../support/model/kept.js';
 import { runSequence } from '../support/model/run-sequence.js';
 import { shrink } from '../support/model/shrink.js';
 
@@ -25,20 +25,10 @@ const failureOf = (sequence: Sequence): Promise<Error | undefined> =>
     (error: Error) => error,
   );
 
-interface Case extends Sequence {
-  readonly name: string;
-}
-
-const CASES = new URL('../../spec/cases/differential/', import.meta.url);
-const kept = await Promise.all(
-  (await readdir(CASES)).map(async (name) => {
-    const { cases } = JSON.parse(await readFile(new URL(name, CASES), 'utf8')) as { cases: Case[] };
-    return cases;
-  }),
-);
+const kept = await keptSequences();
 
 describe('sequences that failed once', () => {
-  test.each(kept.flat().map((each) => [each.name, each] as const))('%s', async (_, sequence) => {
+  test.each(kept)('%s', async (_, sequence) => {
     await run(sequence);
   });
 });
