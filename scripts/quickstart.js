@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
@@ -10,13 +10,14 @@ if (!existsSync(command)) {
   process.exit(1);
 }
 const { main } = await import(command);
-// The pipeline names its tables by paths of this folder.
-process.chdir(root);
+// The pipeline names its tables by paths of the working folder: this project's, or the one given.
+const folder = resolve(process.argv[2] ?? root);
+process.chdir(folder);
 
 const source = 'quickstart-source';
 const table = 'quickstart-table';
-const pipeline = 'examples/quickstart/flights.ts';
-const raw = 'node_modules/vega-datasets/data/flights-3m.parquet';
+const pipeline = relative(folder, resolve(root, 'examples/quickstart/flights.ts'));
+const raw = relative(folder, resolve(root, 'node_modules/vega-datasets/data/flights-3m.parquet'));
 const day = '2001-03-15';
 const isTTY = process.stdout.isTTY === true && !process.env.NO_COLOR;
 

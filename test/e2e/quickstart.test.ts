@@ -1,14 +1,19 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/quickstart.js', import.meta.url));
 
 test('the quickstart backfills three million flights day by day, and runs days again without a change of the count', {
   timeout: 180_000,
 }, async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT]);
+  const folder = await mkdtemp(join(tmpdir(), 'quickstart-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, folder]);
   expect(stdout).toMatch(/added 3,000,000 rows in 182 files/);
   expect(stdout).toMatch(/^182 committed in /m);
   expect(stdout.match(/# 3000000 rows in 182 files: unchanged/g)).toHaveLength(3);

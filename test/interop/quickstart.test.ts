@@ -1,19 +1,21 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { open, shared, startSpark } from './engines.js';
+import { folder, open, shared, startSpark } from './engines.js';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/quickstart.js', import.meta.url));
-const TABLE = fileURLToPath(new URL('../../quickstart-table', import.meta.url));
 const DAY = '2001-03-15';
 
+const root = folder();
 const { engines } = shared();
 startSpark();
 
 it('reads what the quickstart leaves as this library does', { timeout: 600_000 }, async () => {
-  await promisify(execFile)(process.execPath, [SCRIPT]);
-  const table = await open(TABLE);
+  await promisify(execFile)(process.execPath, [SCRIPT, root]);
+  const url = join(root, 'quickstart-table');
+  const table = await open(url);
   const sum = async (): Promise<number> => {
     let total = 0;
     for await (const { delay } of table.scan({ where: `day = date '${DAY}'`, columns: ['delay'] }))
@@ -22,7 +24,7 @@ it('reads what the quickstart leaves as this library does', { timeout: 600_000 }
   };
   const count = await table.count({ where: `day = date '${DAY}'` });
 
-  const from = `FROM delta.\`${TABLE}\``;
+  const from = `FROM delta.\`${url}\``;
   expect(
     await engines.ask('spark.sql', {
       text: `SELECT count(*) AS rows, count(DISTINCT day) AS days, min(date) AS first, max(date) AS last ${from}`,
@@ -36,10 +38,10 @@ it('reads what the quickstart leaves as this library does', { timeout: 600_000 }
     }),
   ).toEqual([{ rows: count, delay: await sum() }]);
 
-  const files = await engines.ask('deltars.files', { url: TABLE });
+  const files = await engines.ask('deltars.files', { url });
   expect(files).toHaveLength(182);
   const { lines } = await engines.ask('deltars.read', {
-    url: TABLE,
+    url,
     columns: ['delay'],
     predicate: `day = '${DAY}'`,
   });
