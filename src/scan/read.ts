@@ -141,13 +141,18 @@ async function* readByWorkers(
     return { files, ...output };
   };
   for await (const { files, lots, slabs } of mapAhead(jobsOf(plan.files, pool.size), read, {
-    count: pool.size + 1,
+    count: queuedFor(pool),
   })) {
     for (const [i, file] of files.entries()) {
       yield { file, parts: () => (isLent ? lots[i]!.flatMap(({ parts }) => parts) : allParts(lots[i]!)) };
     }
     giveSlabs(pool, slabs);
   }
+}
+
+/** Workers that end at the same time all find another job waiting, whatever the consumer does meanwhile. */
+function queuedFor({ size }: Pool): number {
+  return size * 2;
 }
 
 /** Each lot moves to memory of its own when it is its turn: what the consumer has let go of by then makes room for it. */
@@ -210,7 +215,7 @@ async function* decodedUnits(
     };
     return { unit, decoded: await pool.run('decode', once, { transfer, signal }) };
   };
-  yield* mapAhead(fetched, decode, { count: pool.size + 1 });
+  yield* mapAhead(fetched, decode, { count: queuedFor(pool) });
 }
 
 /** Worker threads pay for their start and for moving data where there is much to decode. */
