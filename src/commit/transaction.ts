@@ -62,7 +62,10 @@ export interface TransactionResult<T> {
 export type WinnersCheck = (url: string, before: State, now: State) => void;
 
 const RETRY_FOR_MS = 600_000;
-/** Of the versions that came in so long a time a listing tells more for less than trying one after the other. */
+/**
+ * Who has not looked at the log for so long lists it after a loss: that tells how many versions came, and whether they are of the table that is known rather than
+ * of another one that was made at its place.
+ */
 const UNSEEN_MS = 1_000;
 
 /**
@@ -116,6 +119,7 @@ export async function transactInTurn<T>(
     ];
     const confirmedAt = clock.monotonic() - table.latest.age();
     const putAt = clock.monotonic();
+    const isUnseen = putAt - confirmedAt > UNSEEN_MS;
     const attempt = await attemptCommit(table.store, table.ctx, {
       version,
       bytes: serializeActions(actions),
@@ -159,13 +163,13 @@ export async function transactInTurn<T>(
       throw unknownState(table.url, version, txnId, paths, undefined);
     } else if (attempt.outcome === 'unknown') {
       throw unknownState(table.url, version, txnId, paths, attempt.cause);
-    } else table.latest.take(version, attempt.winner);
+    } else if (!isUnseen) table.latest.take(version, attempt.winner);
     table.pace.lost(version, putAt);
     table.ctx.emit({ type: 'conflict', version, attempt: attempts });
     const waited = clock.monotonic() - startedAt;
     if (clock.monotonic() >= deadline) throw gaveUp(table.url, version, attempts, waited);
     await clock.sleep(table.pace.backOff(waited), options.signal);
-    if (putAt - confirmedAt > UNSEEN_MS) {
+    if (isUnseen) {
       await table.latest.get();
       // How many came in all that time says nothing of how often they come now.
       table.pace.saw(0);

@@ -38,3 +38,21 @@ test('a writer that has not looked for long learns of all versions since by one 
   expect(await commit(rare, 'second')).toBe(2);
   expect((await rare.latest.get()).version).toBe(42);
 });
+
+test('a writer that has not looked for long does not go on in the log of another table at the same place', async () => {
+  const clock = new FakeClock();
+  const objects = new MemoryObjects();
+  const ctx = fakeContext(clock);
+  const table = tableContextOver(new MemoryStore(ctx, 'memory://t', objects), ctx);
+  await putCommit(table.store, 0, [PROTOCOL, { metaData: metadata() }]);
+  for (const path of ['first', 'second']) expect(await commit(table, path)).toBe(1);
+  await table.latest.get();
+  for (const key of objects.keys()) objects.delete(key);
+  const other = metadata({ id: '11111111-0000-4000-8000-000000000000' });
+  await putCommit(table.store, 0, [PROTOCOL, { metaData: other }]);
+  for (let version = 1; version <= 5; version++)
+    await putCommit(table.store, version, [add(`of-another-table-${version}`)]);
+  clock.advance(5_000);
+  await expect(commit(table, 'third')).rejects.toMatchObject({ code: 'COMMIT_CONFLICT' });
+  expect((await table.latest.get()).version).toBe(5);
+});

