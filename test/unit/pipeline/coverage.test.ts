@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTable, openTable } from '../../../src/index.js';
+import { createRuntime, createTable, openTable, type RuntimeEvent } from '../../../src/index.js';
 import { migrateCalendar } from '../../../src/pipeline/calendar-file.js';
 import { type Coverage, coverage } from '../../../src/pipeline/coverage.js';
-import type { Job } from '../../../src/pipeline/job.js';
+import { type Job, openJob } from '../../../src/pipeline/job.js';
+import { runInterval } from '../../../src/pipeline/run.js';
+import { systemClock } from '../../../src/runtime/system.js';
 import { type Bench, job, openBench, rowsAt, run } from './support.js';
 
 let bench: Bench;
@@ -166,6 +168,30 @@ describe('coverage', () => {
       '08': 'open',
     });
   });
+});
+
+test('a pipeline of very many intervals is warned of, once', async () => {
+  const warnings: string[] = [];
+  const clock = { ...systemClock, now: () => bench.now };
+  const onEvent = (event: RuntimeEvent): void => {
+    if (event.type === 'warning') warnings.push(event.message);
+  };
+  const runtime = createRuntime({ workers: 1, fsync: false, clock, onEvent });
+  try {
+    for (const [every, start] of [
+      ['minute', '2023-01-01'],
+      ['hour', '2023-01-01'],
+      ['minute', '2024-01-01'],
+    ]) {
+      const { definition } = job(bench, `many-${every}-${start}`, { every, start, produce: () => [] });
+      const of = openJob(definition, runtime);
+      const [first] = definition.calendar.between(definition.startMs, definition.startMs + 3_600_000);
+      for (let i = 0; i < 2; i++) await runInterval(of, first!);
+    }
+    expect(warnings).toEqual([expect.stringContaining('has some 536400 intervals')]);
+  } finally {
+    await runtime.close();
+  }
 });
 
 describe('keys in two intervals', () => {
