@@ -160,3 +160,23 @@ test('an address with a path of its own keeps it', async () => {
   expect(asked[1]!.path).toBe('/gateway/s3/bucket/a%20table/k');
   expect(shape(asked[1]!)).toEqual(shape(asked[0]!));
 });
+
+test('credentials that have expired are asked for once more, and sign what follows', async () => {
+  let given = 0;
+  const credentials = async () => ({ accessKeyId: 'a', secretAccessKey: 'b', sessionToken: `t${++given}` });
+  const store = open({ credentials });
+  await store.get('k');
+  answers = [{ status: 400, body: document('ExpiredToken') }];
+  await store.get('k');
+  await store.put('k', new Uint8Array(3));
+  expect(asked.map(({ headers }) => headers['x-amz-security-token'])).toEqual(['t1', 't1', 't2', 't2']);
+  expect(given).toBe(2);
+});
+
+test('a server that asks to slow down is asked again', async () => {
+  const store = open();
+  await store.get('k');
+  answers = [{ status: 503, body: document('SlowDown') }];
+  expect(await store.get('k')).toHaveLength(5);
+  expect(asked).toHaveLength(3);
+});
