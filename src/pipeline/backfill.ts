@@ -111,6 +111,11 @@ class Execution {
   #alone = 0;
   /** No claim of another worker was seen since. */
   #checked = false;
+  /**
+   * A worker by itself claims nothing, so that one who comes later would be a step behind at every interval. Who lost one takes others from the far end of the
+   * plan until it has committed (`told`) and then seen a commit of the other, who knows by then.
+   */
+  #other: 'unknown' | 'unaware' | 'told' = 'unknown';
 
   constructor(job: Job, plan: RunPlan, options: ExecuteOptions) {
     this.#job = job;
@@ -124,7 +129,7 @@ class Execution {
   /** One of the runs at a time: takes interval after interval until none is left. */
   async work(): Promise<void> {
     while (!isStopped(this.#options)) {
-      const fresh = this.#waiting.shift();
+      const fresh = this.#other === 'unknown' ? this.#waiting.shift() : this.#waiting.pop();
       const item = fresh ?? this.#claimed.shift();
       if (!item) return;
       const outcome = await this.#run(item);
@@ -203,6 +208,9 @@ class Execution {
   #seen({ status, version }: RunResult): void {
     const isNext = status === 'committed' && version === this.#version + this.#alone + 1;
     this.#alone = isNext ? this.#alone + 1 : 0;
+    if (status === 'superseded') this.#other = 'unaware';
+    else if (status === 'committed' && this.#other !== 'unknown')
+      this.#other = this.#alone >= ALONE_AFTER || (this.#other === 'told' && !isNext) ? 'unknown' : 'told';
     if (isNext) return;
     this.#version = version;
     this.#checked = false;

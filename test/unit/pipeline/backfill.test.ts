@@ -182,6 +182,62 @@ describe('a backfill', () => {
   });
 });
 
+describe('a worker that comes later', () => {
+  test('is not a step behind one that claims nothing', async () => {
+    const produced = { first: [] as string[], second: [] as string[] };
+    const told = new Set<string>();
+    let atWork: string | undefined;
+    let isFree = false;
+    const until = async (holds: () => boolean): Promise<void> => {
+      while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+    };
+    /** The first is by itself by its sixth interval, and then goes on whenever the second has begun one, for a while. */
+    const firstWaits = async (label: string): Promise<void> => {
+      atWork = label;
+      produced.first.push(label);
+      const before = produced.second.length;
+      isFree ||= label >= '2024-01-01T15';
+      if (label >= '2024-01-01T05' && !isFree) await until(() => produced.second.length > before);
+      atWork = undefined;
+    };
+    /** The second always loses an interval that the first is at. */
+    const secondWaits = async (label: string): Promise<void> => {
+      await until(() => atWork !== undefined || isFree);
+      const isBoth = atWork === label;
+      produced.second.push(label);
+      if (isBoth) await until(() => told.has(label));
+    };
+    const worker = (wait: (label: string) => Promise<void>) => {
+      const runtime = createRuntime({ workers: 1, fsync: false, clock: bench.runtime.context.clock });
+      const definition = checkDefinition({
+        name: 'joined',
+        table: bench.url('joined'),
+        create: { schema: 'ts timestamp, id long' },
+        every: 'hour',
+        start: '2024-01-01',
+        column: 'ts',
+        async produce({ interval }) {
+          await wait(interval.label);
+          return [{ ts: interval.start, id: 1n }];
+        },
+      });
+      return { runtime, job: openJob(definition, runtime) };
+    };
+    const [first, second] = [worker(firstWaits), worker(secondWaits)];
+    const range = { to: '2024-01-02T00:00' };
+    const running = executePlan(first.job, await planBackfill(first.job, range), {
+      onOutcome: ({ interval }) => told.add(interval.label),
+    });
+    await until(() => atWork !== undefined && atWork >= '2024-01-01T05');
+    const later = await executePlan(second.job, await planBackfill(second.job, range));
+    const { counts } = await running;
+    expect(counts.committed + later.counts.committed).toBe(24);
+    expect(later.counts.committed).toBeGreaterThan(1);
+    expect(produced.first.length + produced.second.length).toBeLessThanOrEqual(26);
+    await Promise.all([first, second].map(({ runtime }) => runtime.close()));
+  });
+});
+
 describe('a catch-up', () => {
   test('runs what has ended and is missing, and looks back', async () => {
     const daily = job(bench, 'catch-up', { lookback: 2 });
