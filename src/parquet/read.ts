@@ -57,7 +57,7 @@ export async function fetchRowGroup(
       const pieces = bytes.slice(next, next + ranges.length);
       next += ranges.length;
       if (spared && usesDictionary(pieces)) pieces.unshift(...(await source.readAll([spared])));
-      return { leaf, meta, bytes: joined(pieces), part };
+      return { leaf, meta, bytes: part ? detached(joined(pieces)) : joined(pieces), part };
     },
   );
   const rows = selection ? rowsOfRuns(selection.runs) : footer.rowGroups[rowGroup]!.rows;
@@ -67,6 +67,11 @@ export async function fetchRowGroup(
 /** Whether a page is coded by the dictionary, though the footer let expect otherwise. */
 function usesDictionary(pages: readonly Uint8Array[]): boolean {
   return pages.some((page) => readPages(page).some(({ encoding }) => isDictionaryEncoding(encoding)));
+}
+
+/** Bytes that are the smaller part of their memory get some of their own: to be sent to another thread would take all of it along. */
+function detached(bytes: Uint8Array): Uint8Array {
+  return bytes.length * 2 < bytes.buffer.byteLength ? bytes.slice() : bytes;
 }
 
 /** Pieces as one, without a copy where they are neighbours in memory. */

@@ -20,7 +20,7 @@ export interface ReadUnit {
   readonly bytes: number;
 }
 
-/** The bytes of a unit, ready to be decoded. `whole`: those of the file, where all were fetched. */
+/** The bytes of a unit, ready to be decoded. `whole`: those of the file, where all of it is wanted and was fetched at once. */
 export interface FetchedUnit {
   readonly unit: ReadUnit;
   readonly tasks: readonly DecodeTask[];
@@ -74,14 +74,17 @@ function unitsOf(open: OpenFile, groups: readonly RowGroup[]): ReadUnit[] {
  * need: the unit that comes back may have fewer rows, or none. Throws `TableError`.
  */
 export async function fetchUnit(reading: Reading, unit: ReadUnit): Promise<FetchedUnit> {
-  const { source, file } = unit.open;
+  const { source, file, footer } = unit.open;
   try {
     const fetched = await Promise.all(unit.groups.map((group) => fetchGroup(reading, unit.open, group)));
     const some = fetched.filter((each) => each !== undefined);
     const tasks = some.map(({ task }) => task);
     const narrowed = { ...unit, groups: some.map(({ group }) => group) };
     if (!source.isWhole) return { unit: narrowed, tasks };
-    const whole = await source.read(0, source.size);
+    // Who decodes a part of a file is not sent the rest.
+    const isAll =
+      some.length === footer.rowGroups.length && some.every(({ group }) => group.selection === undefined);
+    const whole = isAll ? await source.read(0, source.size) : undefined;
     source.release();
     return { unit: narrowed, tasks, whole };
   } catch (error) {
