@@ -1,7 +1,7 @@
 import type { Context } from '../runtime/context.js';
 
 const CONTENTION_MEMORY_MS = 2_000;
-const IMPATIENT_MS = 1_000;
+const IMPATIENT_MS = 400;
 const FIRST_GUESS_MS = 20;
 const LONGEST_WAIT_MS = 1_000;
 const MOST_RIVALS = 32;
@@ -70,26 +70,33 @@ export class Pace {
     return likely > this.#round + 2 ? Number.POSITIVE_INFINITY : likely;
   }
 
-  /** Milliseconds until it is this writer's turn, when `version` is the newest; 0 where it is. `waitedMs` is how long this commit has been trying. */
+  /**
+   * Milliseconds after which to look whether it is this writer's turn, when `version` is the newest; 0 where it is. `waitedMs` is how long this commit has been
+   * trying.
+   */
   untilTurn(version: number, waitedMs: number): number {
-    const ahead = this.#after + Math.round(this.#round) - (version + 1);
-    // Much rather too early than too late: a version that nobody tries is lost to all, and a look at the log before its time costs one writer a request.
-    return ahead <= 0 ? 0 : this.#wait(ahead * this.#step() * 0.1 * this.#ctx.ids.random(), waitedMs);
+    const ahead = (this.#after + Math.round(this.#round) - (version + 1)) / impatience(waitedMs);
+    if (ahead < 0.5) return 0;
+    // The next look comes when the next version may be there, long before all of those ahead are: a version that nobody tries is lost to all.
+    const since = this.#ctx.clock.monotonic() - this.#seenAt;
+    return Math.max(1, this.#step() * (0.5 + 0.1 * ahead * this.#ctx.ids.random()) - since);
   }
 
   /** Milliseconds to stand back after a loss, so that those who lost together do not come back together. */
   backOff(waitedMs: number): number {
-    return this.#wait((this.#step() / 2) * Math.max(1, this.#round / 2) * this.#ctx.ids.random(), waitedMs);
+    const longest = (this.#step() / 2) * Math.max(1, this.#round / 2);
+    return (Math.min(longest, LONGEST_WAIT_MS) * this.#ctx.ids.random()) / impatience(waitedMs);
   }
 
   /** Milliseconds that one version takes. Those of a slow round say little of the next: nobody waits for long by them. */
   #step(): number {
     return Math.max(1, Math.min(this.#intervalMs, 1.25 * this.#tryMs));
   }
+}
 
-  #wait(ms: number, waitedMs: number): number {
-    return Math.min(ms, LONGEST_WAIT_MS) / (1 + waitedMs / IMPATIENT_MS);
-  }
+/** Who has waited for long hardly waits any more, so that whoever has not lets it pass. */
+function impatience(waitedMs: number): number {
+  return 1 + (waitedMs / IMPATIENT_MS) ** 2;
 }
 
 function mixed(before: number, now: number): number {

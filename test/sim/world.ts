@@ -98,9 +98,11 @@ export const NO_FAULTS: Faults = { crash: 0, lostReply: 0, failure: 0, duplicate
 export class Crashed extends Error {}
 
 /** The store as one process sees it: each call takes a while, and some go wrong. */
-class FaultyStore implements Store {
+export class FaultyStore implements Store {
   readonly ordered = true;
   isDead = false;
+  /** How often it was called. */
+  calls = 0;
   readonly #inner: Store;
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -162,6 +164,7 @@ class FaultyStore implements Store {
 
   async #call<T>(run: () => Promise<T>): Promise<T> {
     this.#assertAlive();
+    this.calls++;
     await this.#clock.sleep(1 + this.#random() * 10);
     this.#assertAlive();
     const { crash, failure, lostReply } = this.#faults;
@@ -202,8 +205,14 @@ export class World {
     this.#pool = pool;
   }
 
-  /** A new process that works on the one table of the world. */
+  /** A new process with a pipeline that works on the one table of the world. */
   process(definition: Definition, faults: Faults = NO_FAULTS): Job {
+    const table = this.table(faults);
+    return { definition, table, runtime: { table: () => table } as unknown as Runtime };
+  }
+
+  /** The one table of the world, as a new process sees it. */
+  table(faults: Faults = NO_FAULTS): TableContext {
     const number = ++this.#processes;
     const random = seeded(this.#seed * 1000 + number);
     let uuids = 0;
@@ -215,14 +224,13 @@ export class World {
     const known = runtime.table('memory://world');
     const inner = new MemoryStore(known.ctx, known.url, this.#objects);
     const store = new FaultyStore(inner, this.clock, random, faults);
-    const table: TableContext = {
+    return {
       ...known,
       store,
       latest: new Latest(store, known.ctx),
       pool: async () => this.#pool,
       assertSafe: async () => undefined,
     };
-    return { definition, table, runtime: { table: () => table } as unknown as Runtime };
   }
 }
 

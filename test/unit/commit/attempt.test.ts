@@ -33,3 +33,19 @@ test('an abort during the put does not stop the search for what became of it', a
   expect(await attemptCommit(store, ctx, input)).toEqual({ outcome: 'committed' });
   expect(signals).toEqual([stop.signal]);
 });
+
+test('a version that another has won comes with the file that won it', async () => {
+  const theirs = new TextEncoder().encode(`${JSON.stringify({ commitInfo: { txnId: 'theirs' } })}\n`);
+  let reads = 0;
+  const store = {
+    putIfAbsent: async () => ({ outcome: 'exists' }),
+    get: async () => {
+      reads++;
+      return theirs;
+    },
+  } as unknown as Store;
+  const ctx = fakeContext(new FakeClock());
+  const input = { version: 7, bytes: OURS, txnId: 'ours', deadline: ctx.clock.monotonic() + 1 };
+  expect(await attemptCommit(store, ctx, input)).toEqual({ outcome: 'conflict', winner: theirs });
+  expect(reads).toBe(1);
+});

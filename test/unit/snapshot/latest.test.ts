@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createRuntime, createTable, openTable, type Runtime, type Table } from '../../../src/index.js';
+import { commitPath } from '../../../src/log/paths.js';
+import { Latest } from '../../../src/snapshot/latest.js';
+import { loadState } from '../../../src/snapshot/load.js';
+import type { State } from '../../../src/snapshot/state.js';
+import { MemoryStore } from '../../../src/store/memory.js';
 import { openStore } from '../../../src/store/open.js';
-import { fakeContext } from '../../support/fake-context.js';
+import { FakeClock, fakeContext } from '../../support/fake-context.js';
+import { add, metadata, PROTOCOL, putCommit, remove } from '../../support/log-table.js';
 
 describe('the newest known state', () => {
   const runtimes: Runtime[] = [];
@@ -134,4 +140,64 @@ describe('the newest known state', () => {
     expect(new Set(versions)).toEqual(new Set([2]));
     expect(lists).toBeLessThanOrEqual(2);
   });
+});
+
+describe('versions taken without a listing', () => {
+  const START = 1_700_000_000_000;
+
+  async function begun() {
+    const ctx = fakeContext(new FakeClock(START));
+    const store = new MemoryStore(ctx, 'memory://taken');
+    await putCommit(store, 0, [PROTOCOL, { metaData: metadata() }, add('a')]);
+    const latest = new Latest(store, ctx);
+    await latest.get();
+    const requests = () => ctx.events.flatMap((event) => (event.type === 'request' ? [event.operation] : []));
+    ctx.events.length = 0;
+    return { ctx, store, latest, requests };
+  }
+  const paths = ({ files }: State): string[] => [...files.ids()].map((id) => files.path(id)).sort();
+
+  test('the file that won a version makes the state of that version, and no request', async () => {
+    const { ctx, store, latest, requests } = await begun();
+    await putCommit(store, 1, [{ commitInfo: { timestamp: START + 5 } }, add('b'), remove('a')]);
+    const file = await store.get(commitPath(1));
+    ctx.events.length = 0;
+    (ctx.clock as FakeClock).advance(10);
+    latest.take(1, file);
+    expect(requests()).toEqual([]);
+    const state = latest.peek()!;
+    expect([state.version, state.timestamp, paths(state)]).toEqual([1, START + 5, ['b']]);
+    expect(latest.age()).toBe(10);
+    latest.take(1, file);
+    latest.take(3, file);
+    expect(latest.peek()).toBe(state);
+  });
+
+  test('as many are taken as are there, by a request each', async () => {
+    const { ctx, store, latest, requests } = await begun();
+    for (const version of [1, 2, 4]) await putCommit(store, version, [add(`f${version}`)]);
+    ctx.events.length = 0;
+    const state = await latest.advance(4);
+    expect(requests()).toEqual(['get', 'get', 'get', 'get']);
+    expect(state).toBe(latest.peek());
+    expect([state.version, paths(state)]).toEqual([2, ['a', 'f1', 'f2']]);
+    const listed = await loadState(store, ctx, { version: 2 });
+    expect(paths(state)).toEqual(paths(listed));
+  });
+
+  test.each([
+    ['in the future', START + 1_000_000, START],
+    ['long ago', 5, START],
+    ['unknown', undefined, START],
+  ])(
+    'a time of writing %s counts as no later than now and no earlier than the version before',
+    async (_, timestamp, expected) => {
+      const { store, latest } = await begun();
+      await putCommit(store, 1, [
+        { commitInfo: { ...(timestamp !== undefined && { timestamp }) } },
+        add('b'),
+      ]);
+      expect((await latest.advance(1)).timestamp).toBe(expected);
+    },
+  );
 });
