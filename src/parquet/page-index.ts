@@ -1,4 +1,4 @@
-import { FlatFault } from './flat/fault.js';
+import { corrupt, FlatFault } from './flat/fault.js';
 import type { ChunkMeta, Footer, RawStatistics } from './flat/footer.js';
 import { THRIFT, ThriftReader } from './flat/thrift.js';
 import type { ByteRange } from './source.js';
@@ -22,7 +22,7 @@ export interface PageIndex {
 }
 
 /** Indexes longer than this are left alone, whatever the footer says. */
-const LARGEST = 16 << 20;
+const LARGEST = 2 << 20;
 
 /** The bytes of the index of a chunk that are worth reading: places, and bounds where `withBounds`; none where the file has no index. */
 export function indexRanges(meta: ChunkMeta, withBounds: boolean): ByteRange[] {
@@ -52,7 +52,7 @@ function isUsable(range: ByteRange | undefined): range is ByteRange {
   return range !== undefined && range.end - range.start <= LARGEST;
 }
 
-function quietly<T>(parse: () => T | undefined): T | undefined {
+function quietly<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch (error) {
@@ -61,8 +61,11 @@ function quietly<T>(parse: () => T | undefined): T | undefined {
   }
 }
 
-function parsePlaces(bytes: Uint8Array, meta: ChunkMeta, rows: number): PagePlaces | undefined {
+function parsePlaces(bytes: Uint8Array, meta: ChunkMeta, rows: number): PagePlaces {
   const pages: { start: number; length: number; firstRow: number }[] = [];
+  const end = meta.start + meta.length;
+  let at = meta.start;
+  let row = -1;
   const reader = new ThriftReader(bytes, 0, bytes.length);
   reader.struct((id, type) => {
     if (id !== 1 || type !== THRIFT.list) return reader.skip(type);
@@ -74,19 +77,15 @@ function parsePlaces(bytes: Uint8Array, meta: ChunkMeta, rows: number): PagePlac
         else if (field === 3) page.firstRow = reader.integer();
         else reader.skip(fieldType);
       });
+      const { start, length, firstRow } = page;
+      if (start < at || length <= 0 || start + length > end || firstRow <= row || firstRow >= rows)
+        throw corrupt('an offset index that contradicts its column');
+      at = start + length;
+      row = firstRow;
       pages.push(page);
     });
   });
-  const end = meta.start + meta.length;
-  let at = meta.start;
-  let row = -1;
-  for (const { start, length, firstRow } of pages) {
-    if (start < at || length <= 0 || start + length > end || firstRow <= row || firstRow >= rows)
-      return undefined;
-    at = start + length;
-    row = firstRow;
-  }
-  if (pages[0]?.firstRow !== 0) return undefined;
+  if (pages[0]?.firstRow !== 0) throw corrupt('an offset index without the first rows');
   return {
     firstRows: Int32Array.from(pages, ({ firstRow }) => firstRow),
     starts: Float64Array.from(pages, ({ start }) => start),
@@ -94,30 +93,35 @@ function parsePlaces(bytes: Uint8Array, meta: ChunkMeta, rows: number): PagePlac
   };
 }
 
-function parseBounds(bytes: Uint8Array, { firstRows }: PagePlaces, rows: number): PageBounds | undefined {
-  const allNull: boolean[] = [];
-  const mins: Uint8Array[] = [];
-  const maxes: Uint8Array[] = [];
-  let nullCounts: number[] | undefined;
+function parseBounds(bytes: Uint8Array, { firstRows }: PagePlaces, rows: number): PageBounds {
   const reader = new ThriftReader(bytes, 0, bytes.length);
+  const list = <T>(item: () => T): T[] => {
+    const items: T[] = [];
+    reader.list(() => {
+      if (items.length === firstRows.length)
+        throw corrupt('a column index of more pages than its column has');
+      items.push(item());
+    });
+    if (items.length < firstRows.length) throw corrupt('a column index of fewer pages than its column has');
+    return items;
+  };
+  let allNull: boolean[] | undefined;
+  let mins: Uint8Array[] | undefined;
+  let maxes: Uint8Array[] | undefined;
+  let nullCounts: number[] | undefined;
   reader.struct((id, type) => {
     if (type !== THRIFT.list) return reader.skip(type);
-    // An item of a list of booleans is a byte: 1 is true, and so some writers' true of 0 is false.
-    if (id === 1) reader.list(() => allNull.push(reader.byte() === 1));
-    else if (id === 2) reader.list(() => mins.push(reader.binary()));
-    else if (id === 3) reader.list(() => maxes.push(reader.binary()));
-    else if (id === 5) {
-      const counts: number[] = [];
-      reader.list(() => counts.push(reader.integer()));
-      nullCounts = counts;
-    } else reader.skip(type);
+    // A boolean of a list is a byte, of which 1 is true.
+    if (id === 1) allNull = list(() => reader.byte() === 1);
+    else if (id === 2) mins = list(() => reader.binary());
+    else if (id === 3) maxes = list(() => reader.binary());
+    else if (id === 5) nullCounts = list(() => reader.integer());
+    else reader.skip(type);
   });
-  const pages = firstRows.length;
-  if (allNull.length !== pages || mins.length !== pages || maxes.length !== pages) return undefined;
-  if (nullCounts !== undefined && nullCounts.length !== pages) nullCounts = undefined;
+  if (!allNull || !mins || !maxes) throw corrupt('a column index without bounds');
+  const [nullPages, least, greatest] = [allNull, mins, maxes];
   return (page) => {
-    const pageRows = (firstRows[page + 1] ?? rows) - firstRows[page]!;
-    if (allNull[page]) return { nullCount: pageRows };
-    return { min: mins[page], max: maxes[page], nullCount: nullCounts?.[page] };
+    if (nullPages[page]) return { nullCount: (firstRows[page + 1] ?? rows) - firstRows[page]! };
+    return { min: least[page], max: greatest[page], nullCount: nullCounts?.[page] };
   };
 }

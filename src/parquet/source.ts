@@ -97,7 +97,7 @@ export class StoreSource implements FileSource, RangeReader {
     const parts = await Promise.all(fetched);
     return Promise.all(
       ranges.map(async ({ start, end }) => {
-        const part = parts.find((candidate) => candidate.start <= start && end <= candidate.end);
+        const part = partOf(parts, start);
         return part ? part.bytes.subarray(start - part.start, end - part.start) : this.read(start, end);
       }),
     );
@@ -147,6 +147,17 @@ export function missingAs(error: unknown, key: string): unknown {
     { file: key },
     error,
   );
+}
+
+/** The part that holds a byte, of parts that are sorted and cover it; undefined where there are none. */
+function partOf<T extends ByteRange>(parts: readonly T[], byte: number): T | undefined {
+  let from = 0;
+  for (let to = parts.length; from < to; ) {
+    const middle = (from + to) >> 1;
+    if (parts[middle]!.start <= byte) from = middle + 1;
+    else to = middle;
+  }
+  return parts[from - 1];
 }
 
 /** Sorted, disjoint ranges that cover those given. */
