@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ran, ran } from '../support/processes.js';
 import { type Scheduled, scheduled } from '../support/scheduled.js';
 import { tablectl } from '../support/tablectl.js';
 
@@ -35,28 +36,13 @@ export const counts = definePipeline({
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Process {
-  readonly code: number | null;
-  readonly out: string;
-  readonly told: string;
-}
-
 /** Runs the command in a process; `onTold` hears what it has told people so far, and may send signals. */
 function start(
   args: readonly string[],
   onTold: (told: string, kill: (signal: NodeJS.Signals) => void) => void,
-): Promise<Process> {
+): Promise<Ran> {
   const child = spawn('tablectl', args, { env: source.env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  let told = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    told += text;
-    onTold(told, (signal) => child.kill(signal));
-  });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, told })));
+  return ran(child, onTold);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of any shape
@@ -73,20 +59,20 @@ describe('a backfill', () => {
   test('ends at once at the second interrupt, and goes on later', async () => {
     writeFileSync(waiting, '');
     let sent = 0;
-    const { code, told } = await start(['backfill', source.file, ...range], (text, kill) => {
+    const { code, stderr } = await start(['backfill', source.file, ...range], (text, kill) => {
       if (sent === 0 && text.includes('2024-01-02 committed')) sent = 1;
       else if (sent === 1 && text.includes('stopping')) sent = 2;
       else return;
       kill('SIGINT');
     });
     // Its third day never ends.
-    expect([code, sent], told).toEqual([130, 2]);
+    expect([code, sent], stderr).toEqual([130, 2]);
     rmSync(waiting);
     const { counts } = await json('coverage', source.table, ...range);
     expect(counts).toMatchObject({ done: 2, missing: 3 });
     expect(await start(['backfill', source.file, ...range], () => undefined)).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^3 committed in /),
+      stdout: expect.stringMatching(/^3 committed in /),
     });
   });
 
@@ -105,9 +91,9 @@ describe('a backfill', () => {
       ],
       () => undefined,
     );
-    expect(part.code, part.told).toBe(3);
+    expect(part.code, part.stderr).toBe(3);
     rmSync(failing);
-    const resume = /what is left is run by: (.*)/.exec(part.told)![1]!;
+    const resume = /what is left is run by: (.*)/.exec(part.stderr)![1]!;
     const child = spawn('sh', ['-c', resume], { env: source.env, stdio: ['ignore', 'pipe', 'ignore'] });
     let out = '';
     child.stdout.on('data', (text: Buffer) => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { AIRFLOW, pythonOf } from '../support/engines/client.js';
+import { type Ran, ran } from '../support/processes.js';
 import { EXAMPLES, type Scheduled, scheduled } from '../support/scheduled.js';
 import { expectRows, folder, open, ownLines } from './engines.js';
 
@@ -52,19 +53,13 @@ beforeAll(async () => {
   example = await scheduled(root);
 });
 
-interface Pod {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs what a pod would, its file and table being those of the test. `onTold` hears of what it tells so far. */
 function pod(
   { command, args, env }: Container,
   more: readonly string[],
   index: number | undefined,
   onTold: (text: string, signal: (name: NodeJS.Signals) => void) => void = () => undefined,
-): Promise<Pod> {
+): Promise<Ran> {
   expect(args).toContain(WHERE.file);
   expect(env).toContainEqual({ name: 'READINGS_TABLE', value: WHERE.table });
   const line = [...command, ...args, ...more].map((word) => (word === WHERE.file ? example.file : word));
@@ -72,16 +67,7 @@ function pod(
     env: { ...example.env, ...(index === undefined ? {} : { JOB_COMPLETION_INDEX: String(index) }) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-    onTold(stderr, (name) => child.kill(name));
-  });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })));
+  return ran(child, onTold);
 }
 
 it('an indexed Job runs each of a hundred days once, by pods that fail, stop and come again', async () => {

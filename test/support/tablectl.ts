@@ -2,15 +2,11 @@ import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../src/cli/main.js';
+import { type Ran, ran } from './processes.js';
+
+export type { Ran } from './processes.js';
 
 const COMMAND = fileURLToPath(new URL('../../bin/tablectl.js', import.meta.url));
-
-/** What a run of the command left behind. */
-export interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 export interface RunOptions {
   readonly cwd?: string;
@@ -27,16 +23,7 @@ export async function tablectlProcess(args: readonly string[], options: RunOptio
   });
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.input ?? '');
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { code, stdout, stderr };
+  return ran(child);
 }
 
 class Gathered extends Writable {
