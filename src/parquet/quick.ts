@@ -12,12 +12,14 @@ const LARGEST_AT_ONCE = 16 << 20;
 const OPEN_AFTER = 2 << 20;
 let seen = 0;
 
-/**
- * True where the kernel decodes all columns of row groups of one file, and no engine is quicker: Zstandard is quicker in bulk, which needs the `whole` file.
- */
+/** Codecs that are undone in JavaScript here, and quicker in bulk. */
+const QUICKER_IN_BULK: readonly number[] = [CODEC.zstd, CODEC.lz4Raw];
+
+/** True where the kernel decodes all columns of row groups of one file, and no engine is quicker: that in bulk needs the `whole` file. */
 export function isQuick(tasks: readonly DecodeTask[], whole: Uint8Array | undefined): boolean {
   if (!tasks.every((task) => task.nodes.every((node) => isForKernel(node, task)))) return false;
-  if (whole && tasks.some(({ chunks }) => chunks.some(({ meta }) => meta.codec === CODEC.zstd))) return false;
+  const isSlow = ({ chunks }: DecodeTask) => chunks.some(({ meta }) => QUICKER_IN_BULK.includes(meta.codec));
+  if (whole && tasks.some(isSlow)) return false;
   return tasks.length > 0 && pays(tasks);
 }
 
