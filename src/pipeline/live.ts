@@ -83,45 +83,70 @@ function filePlaces(state: State, target: Target, intervals: readonly Interval[]
     });
     return (id) => places[partition.codes[id] ?? -1];
   }
+  const bounds = boundsOf(target, intervals);
   const statistics = state.files.statistics([physical]);
   return (id) => {
-    const [low, high] = [statistics.min(id), statistics.max(id)];
-    if (low === undefined || high === undefined || statistics.nullCount(id) !== 0) return undefined;
-    const min = datumFromJsonToken(field.dataType, low, 'min');
-    const max = datumFromJsonToken(field.dataType, high, 'max');
+    const [least, greatest] = [statistics.min(id), statistics.max(id)];
+    if (least === undefined || greatest === undefined || statistics.nullCount(id) !== 0) return undefined;
+    const min = datumFromJsonToken(field.dataType, least, 'min');
+    const max = datumFromJsonToken(field.dataType, greatest, 'max');
     if (min === undefined || max === undefined) return undefined;
-    const [from, to] = [indexOf(min), indexOf(max)];
-    if (from >= 0 && from === to) return { from, to, isWhole: true };
-    return target.placeOf(min) === undefined ? undefined : range(target, intervals, min, max);
+    if (!bounds) {
+      const [from, to] = [indexOf(min), indexOf(max)];
+      return from >= 0 && from === to ? { from, to, isWhole: true } : undefined;
+    }
+    const [low, high] = [target.placeOf(min)!, target.placeOf(max)!];
+    const from = positionOf(bounds, low);
+    return from >= 0 && high < bounds.ends[from]!
+      ? { from, to: from, isWhole: true }
+      : touched(bounds, low, high);
   };
 }
 
 /** The position of the interval that a value lies in; -1 for none. */
 export function positions(target: Target, intervals: readonly Interval[]): (value: Datum) => number {
-  const starts = intervals.map((interval) => target.placeOfStart(interval));
-  if (starts.some((start) => start === undefined)) {
+  const bounds = boundsOf(target, intervals);
+  if (!bounds) {
     const byLabel = new Map(intervals.map(({ label }, i) => [label, i]));
     return (value) => byLabel.get(value as string) ?? -1;
   }
-  const places = starts as number[];
-  const ends = intervals.map((interval) => target.placeOfEnd(interval)!);
   return (value) => {
     const place = target.placeOf(value);
-    if (place === undefined) return -1;
-    const index = lastAtOrBefore(places, place);
-    return index >= 0 && place < ends[index]! ? index : -1;
+    return place === undefined ? -1 : positionOf(bounds, place);
   };
 }
 
-/** The intervals that a range of values touches. */
-function range(target: Target, intervals: readonly Interval[], min: Datum, max: Datum): Place {
-  const [low, high] = [target.placeOf(min)!, target.placeOf(max)!];
-  const from = intervals.findIndex((interval) => target.placeOfEnd(interval)! > low);
-  const to = intervals.findLastIndex((interval) => target.placeOfStart(interval)! <= high);
-  return from < 0 || to < from ? NOWHERE : { from, to, isWhole: false };
+/** Where intervals start and end on the line of places, in order; undefined where the column holds labels. */
+interface Bounds {
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
 }
 
-function lastAtOrBefore(sorted: readonly number[], value: number): number {
+function boundsOf(target: Target, intervals: readonly Interval[]): Bounds | undefined {
+  const starts = new Float64Array(intervals.length);
+  const ends = new Float64Array(intervals.length);
+  for (const [i, interval] of intervals.entries()) {
+    const start = target.placeOfStart(interval);
+    if (start === undefined) return undefined;
+    starts[i] = start;
+    ends[i] = target.placeOfEnd(interval)!;
+  }
+  return { starts, ends };
+}
+
+function positionOf({ starts, ends }: Bounds, place: number): number {
+  const index = countUpTo(starts, place) - 1;
+  return index >= 0 && place < ends[index]! ? index : -1;
+}
+
+/** The intervals that a range of places touches. */
+function touched({ starts, ends }: Bounds, low: number, high: number): Place {
+  const [from, to] = [countUpTo(ends, low), countUpTo(starts, high) - 1];
+  return to < from ? NOWHERE : { from, to, isWhole: false };
+}
+
+/** How many of the values, which rise, are not above the given one. */
+function countUpTo(sorted: Float64Array, value: number): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -129,5 +154,5 @@ function lastAtOrBefore(sorted: readonly number[], value: number): number {
     if (sorted[middle]! <= value) low = middle + 1;
     else high = middle;
   }
-  return low - 1;
+  return low;
 }
