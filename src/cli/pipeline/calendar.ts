@@ -21,6 +21,8 @@ const CELLS: Readonly<Record<IntervalState, readonly [cell: string, style: Style
 /** Minutes are shown an hour a line, hours a day, days a month, and longer ones a year. */
 const LINE: Readonly<Record<string, number>> = { minute: 13, hour: 10, day: 7, week: 4, month: 4, year: 0 };
 const WIDEST = 62;
+/** Intervals whose text is made at once. */
+const AT_ONCE = 10_000;
 /** Intervals of one key that are named. */
 const MOST_NAMED = 5;
 
@@ -59,32 +61,36 @@ function keyLines({ columns, count, examples }: RepeatedKeys, paint: Paint): str
   return [paint('yellow', `${counted(count, 'key')} in two intervals or more:`), ...shown, ...rest];
 }
 
-/** The same as a document (spec/schema/coverage.json). */
-export function coverageDocument({ pipeline, url, version, counts, entries, keys }: Coverage) {
+/** The same as a document (spec/schema/coverage.json), its text in pieces: a table may have half a million intervals. */
+export function* coverageJson({
+  pipeline,
+  url,
+  version,
+  counts,
+  entries,
+  keys,
+}: Coverage): Generator<string> {
+  yield `${jsonText({ pipeline, url, version, counts }).slice(0, -1)},"intervals":[`;
+  for (let from = 0; from < entries.length; from += AT_ONCE) {
+    const texts = entries.slice(from, from + AT_ONCE).map((entry) => JSON.stringify(entryDocument(entry)));
+    yield `${from === 0 ? '' : ','}${texts.join(',')}`;
+  }
+  if (!keys) return yield ']}\n';
+  const examples = keys.examples.map(({ key, intervals }) => ({
+    key,
+    intervals: intervals.map(intervalDocument),
+  }));
+  yield `],"keys":${jsonText({ ...keys, examples })}}\n`;
+}
+
+function entryDocument({ interval, state, attempt, rows, live, run }: CoverageEntry): object {
   return {
-    pipeline,
-    url,
-    version,
-    counts,
-    intervals: entries.map(({ interval, state, attempt, rows, live, run }) => ({
-      ...intervalDocument(interval),
-      state,
-      attempt,
-      rows: rows ?? null,
-      live: live ?? null,
-      runId: run?.runId ?? null,
-      version: run?.version ?? null,
-    })),
-    ...(keys
-      ? {
-          keys: {
-            ...keys,
-            examples: keys.examples.map(({ key, intervals }) => ({
-              key,
-              intervals: intervals.map(intervalDocument),
-            })),
-          },
-        }
-      : {}),
+    ...intervalDocument(interval),
+    state,
+    attempt,
+    rows: rows ?? null,
+    live: live ?? null,
+    runId: run?.runId ?? null,
+    version: run?.version ?? null,
   };
 }

@@ -30,7 +30,7 @@ Examples:
     );
   withPipeline(withRange(command)).action((source: string, flags: CoverageFlags) =>
     cli.run(flags, async (session) => {
-      const [{ loadPipeline }, { rangeOf }, { coverageDocument, coverageLines }] = await Promise.all([
+      const [{ loadPipeline }, { rangeOf }, { coverageJson, coverageLines }] = await Promise.all([
         import('./load.js'),
         import('./options.js'),
         import('./calendar.js'),
@@ -39,7 +39,7 @@ Examples:
       const range = await rangeOf(session, pipeline, flags);
       const { inputs, rows, keys } = flags;
       const found = await pipeline.coverage({ ...range, inputs, rows, keys, signal: session.signal });
-      if (flags.json) await session.printJson(coverageDocument(found));
+      if (flags.json) for (const piece of coverageJson(found)) await session.print(piece);
       else await session.print(`${coverageLines(found, pipeline.calendar, session.paint).join('\n')}\n`);
       return undefined;
     }),
