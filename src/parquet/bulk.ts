@@ -66,7 +66,12 @@ export async function decodeBulk(
   bytes: Uint8Array,
   take: TakeColumns,
 ): Promise<boolean> {
-  const engine = await loadParquetWasm();
+  const engine = await loadParquetWasm().catch((error: unknown) => {
+    // It is given no memory.
+    if (!(error instanceof RangeError)) throw error;
+    isBroken = true;
+  });
+  if (!engine) return false;
   for (let from = 0; from < tasks.length; ) {
     let to = from + 1;
     if (bytes.length <= LARGEST_AT_ONCE) {

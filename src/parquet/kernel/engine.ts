@@ -56,13 +56,20 @@ let memory: Memory;
 let view = new Uint8Array(0);
 let isMissing = false;
 
-/** The routines of this thread, compiled with the first call: a matter of some milliseconds. Undefined where WebAssembly lacks SIMD. */
+/** The routines of this thread, compiled with the first call: a matter of some milliseconds. Undefined where WebAssembly lacks SIMD or gets no memory. */
 export function openKernel(): Kernel | undefined {
   if (kernel !== undefined || isMissing) return kernel;
   const module = kernelModule(PAGE_ROUTINES + VALUE_ROUTINES);
   isMissing = WebAssembly === undefined || !WebAssembly.validate(module);
   if (isMissing) return undefined;
-  memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_BYTES / PAGE });
+  try {
+    memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_BYTES / PAGE });
+  } catch (error) {
+    // A process that may not have much address space.
+    if (!(error instanceof RangeError)) throw error;
+    isMissing = true;
+    return undefined;
+  }
   kernel = new WebAssembly.Instance(new WebAssembly.Module(module), { host: { memory } }).exports as Kernel;
   return kernel;
 }
