@@ -29,7 +29,11 @@ export async function readCommitInfo(
 
 const NEWLINE = 0x0a;
 
-function findCommitInfo(bytes: Uint8Array, commit: CommitFile): CommitInfoAction | undefined {
+/** The `commitInfo` among the lines of a commit; the lines of files are not parsed. Throws `CORRUPT_LOG` where a line before it cannot be read. */
+export function findCommitInfo(
+  bytes: Uint8Array,
+  commit: Pick<CommitFile, 'version' | 'key'>,
+): CommitInfoAction | undefined {
   const { count, kinds, starts, ends } = scanActionSpans(bytes);
   for (let i = 0; i < count; i++) {
     if (kinds[i] !== OTHER_LINE) continue;
