@@ -32,8 +32,8 @@ export function readingOf(plan: ScanPlan, late: LateRecord = { tried: 0, saved: 
   return { plan, where, filter: plan.isLax ? undefined : filterOf(where), late };
 }
 
-/** Bytes at hand are worth it sooner: it only costs decoding. */
-const LEAST_AT_HAND = 256 << 10;
+/** Bytes at hand are worth it sooner, as it only costs decoding, and so are those of a scan with a limit, which needs few of them. */
+const LEAST = 256 << 10;
 /** The part of the other columns' bytes that has to be saved for it to be done again. */
 const LEAST_SAVED = 0.25;
 
@@ -63,14 +63,15 @@ function divide({ plan, where }: Reading, open: OpenFile): Division {
  * costs, and it has not proved useless in this scan.
  */
 export function isLate(reading: Reading, open: OpenFile, group: RowGroup): boolean {
-  const { filter, late } = reading;
+  const { filter, late, plan } = reading;
   if (filter === undefined || late.saved < late.tried * LEAST_SAVED) return false;
   const { first, later, nodes } = divide(reading, open);
   if (nodes.length === 0) return false;
   const bytesOf = (leaves: ReadonlySet<number>) =>
     bytesOfChunks(wantedChunks(open.footer, group.index, leaves, group.selection));
   const bytes = bytesOf(later);
-  return bytes >= (open.source.isWhole ? LEAST_AT_HAND : SMALL_FILE) && bytes >= bytesOf(first);
+  const isCheap = open.source.isWhole || plan.limit !== undefined;
+  return bytes >= (isCheap ? LEAST : SMALL_FILE) && bytes >= bytesOf(first);
 }
 
 /**

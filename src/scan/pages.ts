@@ -13,8 +13,13 @@ import { constantOf, leafOf } from './row-groups.js';
 /** Rows are left out only where they are a part of their row group worth a thought. */
 const MOST_KEPT = 0.9;
 
+/** Rows of the first piece of a row group that is read in pieces, and how much larger each is than the one before. */
+const FIRST_PIECE = 4096;
+const PIECE_GROWTH = 4;
+
 /**
- * The row groups of a file with the rows that may be wanted: by the bounds of pages, and by a limit where every row is wanted. Page indexes are read where
+ * The row groups of a file with the rows that may be wanted: by the bounds of pages, and by a limit where every row is wanted;
+ * with a limit on those that pass a predicate, large row groups come in pieces. Page indexes are read where
  * they are at hand or the row group is so large that one more request costs less than its bytes; without them all rows stay.
  */
 export async function selectRows(
@@ -41,9 +46,35 @@ export async function selectRows(
     const runs = kept === undefined ? wholeRuns(group) : runsOf(kept);
     const rows = rowsOfRuns(runs);
     if (rows === 0) return [];
-    if (rows > group.rows * MOST_KEPT) return [group];
-    return [{ ...group, rows, selection: { runs, places: placesOf(open.indexes, group, leaves) } }];
+    const isLimited = plan.limit !== undefined && isLarge(open, group, leaves);
+    if (rows > group.rows * MOST_KEPT && !isLimited) return [group];
+    const places = placesOf(open.indexes, group, leaves);
+    const parts = isLimited ? inPieces(runs, plan.limit) : [runs];
+    return parts.map((part) => ({ ...group, rows: rowsOfRuns(part), selection: { runs: part, places } }));
   });
+}
+
+/** Runs in pieces, each several times as large as the one before: who wants few rows may find them in the first. */
+function inPieces(runs: Int32Array, limit: number): Int32Array[] {
+  const pieces: Int32Array[] = [];
+  let piece: number[] = [];
+  let most = Math.max(FIRST_PIECE, limit * PIECE_GROWTH);
+  let left = most;
+  for (let i = 0; i < runs.length; i += 2) {
+    for (let from = runs[i]!; from < runs[i + 1]!; ) {
+      const to = Math.min(runs[i + 1]!, from + left);
+      piece.push(from, to);
+      left -= to - from;
+      from = to;
+      if (left > 0) continue;
+      pieces.push(Int32Array.from(piece));
+      piece = [];
+      most *= PIECE_GROWTH;
+      left = most;
+    }
+  }
+  if (piece.length > 0) pieces.push(Int32Array.from(piece));
+  return pieces;
 }
 
 /** The row groups as far as they are needed for so many rows, none of which is filtered. */
@@ -90,6 +121,10 @@ function isWorth(
 ): boolean {
   const missing = missingRanges(open, group, leaves, judged);
   if (missing.every(({ start, end }) => open.source.holds(start, end))) return true;
+  return isLarge(open, group, leaves);
+}
+
+function isLarge(open: OpenFile, group: RowGroup, leaves: ReadonlySet<number>): boolean {
   return bytesOfChunks(wantedChunks(open.footer, group.index, leaves, undefined)) >= SMALL_FILE;
 }
 

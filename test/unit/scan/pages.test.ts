@@ -300,6 +300,11 @@ describe('a large file', () => {
     const some = await costOf(table, { limit: 3, where: 'shuffled % 2 = 0' });
     expect(some.ids).toEqual([46, 48, 50]);
     expect(some.received).toBeLessThan(0.15 * size);
+    const wide = await costOf(table, { limit: 3, where: 'length(text) > 5' });
+    expect(wide.ids).toEqual([45, 46, 47]);
+    expect(wide.received).toBeLessThan(0.3 * size);
+    const last = await costOf(table, { limit: 3, where: 'length(text) > 5 AND shuffled * 1 = 18763' });
+    expect(last.ids).toEqual([19_999]);
   });
 
   it('of which an index lies ends in an error or is read as a whole', async () => {
