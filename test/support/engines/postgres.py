@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pwd
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,14 +17,15 @@ def start(folder: Path) -> tuple[subprocess.Popen, str]:
     folder.chmod(0o755)
     site = Path(importlib.util.find_spec(PACKAGE).origin).parents[1]
     # PostgreSQL does not run as root, and another user may not see the folder of the packages.
-    user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+    nobody = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+    user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []} if nobody else {}
     for name in (f"{PACKAGE}/{INSTALL}", f"{PACKAGE}.libs"):
         shutil.copytree(site / name, folder / name, symlinks=True)
     data, sockets = folder / "data", folder / "sockets"
     for path in (data, sockets):
         path.mkdir(mode=0o700)
-        if user:
-            shutil.chown(path, "nobody", "nogroup")
+        if nobody:
+            os.chown(path, nobody.pw_uid, nobody.pw_gid)
     programs = folder / PACKAGE / INSTALL / "bin"
     common = {"cwd": folder, "stdin": subprocess.DEVNULL, "start_new_session": True, **user}
     subprocess.run(
