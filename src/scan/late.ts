@@ -36,6 +36,8 @@ export function readingOf(plan: ScanPlan, late: LateRecord = { tried: 0, saved: 
 const LEAST = 256 << 10;
 /** The part of the other columns' bytes that has to be saved for it to be done again. */
 const LEAST_SAVED = 0.25;
+/** Bytes of other columns before that is judged. */
+const TRIAL = 4 << 20;
 
 /** The predicate's columns of a file, and the leaves that only the other columns have. */
 interface Division {
@@ -64,7 +66,8 @@ function divide({ plan, where }: Reading, open: OpenFile): Division {
  */
 export function isLate(reading: Reading, open: OpenFile, group: RowGroup): boolean {
   const { filter, late, plan } = reading;
-  if (filter === undefined || late.saved < late.tried * LEAST_SAVED) return false;
+  const isUseless = late.tried >= TRIAL && late.saved < late.tried * LEAST_SAVED;
+  if (filter === undefined || isUseless) return false;
   const { first, later, nodes } = divide(reading, open);
   if (nodes.length === 0) return false;
   const bytesOf = (leaves: ReadonlySet<number>) =>

@@ -19,7 +19,7 @@ const PIECE_GROWTH = 4;
 
 /**
  * The row groups of a file with the rows that may be wanted: by the bounds of pages, and by a limit where every row is wanted;
- * with a limit on those that pass a predicate, large row groups come in pieces. Page indexes are read where
+ * with a limit on those that pass a predicate, a large row group that is the first of all comes in pieces. Page indexes are read where
  * they are at hand or the row group is so large that one more request costs less than its bytes; without them all rows stay.
  */
 export async function selectRows(
@@ -46,7 +46,9 @@ export async function selectRows(
     const runs = kept === undefined ? wholeRuns(group) : runsOf(kept);
     const rows = rowsOfRuns(runs);
     if (rows === 0) return [];
-    const isLimited = plan.limit !== undefined && isLarge(open, group, leaves);
+    // What the first row group does not have is not found soon: the others are read at once.
+    const isFirst = group === groups[0] && open.file === plan.files[0];
+    const isLimited = plan.limit !== undefined && isFirst && isLarge(open, group, leaves);
     if (rows > group.rows * MOST_KEPT && !isLimited) return [group];
     const places = placesOf(open.indexes, group, leaves);
     const parts = isLimited ? inPieces(runs, plan.limit) : [runs];
