@@ -78,6 +78,16 @@ export interface Operations {
     { tables: readonly { url: string; versions: readonly number[] }[] },
     readonly (readonly (readonly string[])[])[],
   ];
+  'deltatwins.play': [
+    {
+      url: string;
+      schema: JsonObject;
+      partitionBy: readonly string[];
+      steps: readonly (readonly JsonObject[])[];
+    },
+    { lines: readonly (readonly string[])[]; step?: number; error?: string },
+  ];
+  'deltatwins.read': [{ url: string; versions: readonly number[] }, readonly (readonly string[])[]];
   'files.duckdb': [PlainFiles, readonly string[]];
   'files.pyarrow': [PlainFiles, readonly string[]];
   'files.describe': [{ path: string }, JsonObject];

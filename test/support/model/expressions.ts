@@ -84,13 +84,29 @@ export function cellFor(value: Value, row: Cells): Cell {
   }
 }
 
-/** Spark SQL, which this library takes too. `column` spells a column. */
-export function conditionSql(condition: Condition, column: (name: string) => string = String): string {
-  const sql = (each: Condition): string => `(${conditionSql(each, column)})`;
+/** How an engine spells what Spark SQL and this library spell alike. */
+export interface Dialect {
+  readonly literal: (type: CellType, cell: Cell) => string;
+  readonly nullSafe: string;
+  /** A column that is compared. */
+  readonly column?: (name: string) => string;
+}
+
+const SPARK: Dialect = { literal, nullSafe: '<=>' };
+
+/** A condition in SQL. `qualified` gives a column the name that it has in the statement. */
+export function conditionSql(
+  condition: Condition,
+  qualified: (name: string) => string = String,
+  dialect = SPARK,
+): string {
+  const sql = (each: Condition): string => `(${conditionSql(each, qualified, dialect)})`;
+  const { literal, nullSafe } = dialect;
+  const column = (name: string): string => dialect.column?.(qualified(name)) ?? qualified(name);
   if ('cmp' in condition) {
     const { cmp, col } = condition;
     const right = 'other' in condition ? column(condition.other) : literal(typeOf(col), condition.value);
-    return `${column(col)} ${cmp} ${right}`;
+    return cmp === '<=>' ? `(${column(col)} ${nullSafe} ${right})` : `${column(col)} ${cmp} ${right}`;
   }
   if ('isNull' in condition) return `${column(condition.isNull)} IS NULL`;
   if ('in' in condition) {
@@ -108,7 +124,11 @@ export function conditionSql(condition: Condition, column: (name: string) => str
   return condition.is === null ? 'CAST(NULL AS BOOLEAN)' : String(condition.is);
 }
 
-export function valueSql(value: Value, column: (name: string) => string = String): string {
+export function valueSql(
+  value: Value,
+  column: (name: string) => string = String,
+  { literal } = SPARK,
+): string {
   if ('lit' in value) return literal(value.as, value.lit);
   if ('copy' in value) return column(value.copy);
   if ('concat' in value) return `concat(${column(value.concat)}, ${literal('string', value.suffix)})`;

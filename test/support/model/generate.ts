@@ -47,6 +47,7 @@ function randomTable(random: Random): NonNullable<Profile['table']> {
   const properties = random.pick(LAYOUTS);
   const columns: Column[] = ['id', ...random.some(others, random.int(2, others.length))];
   if ('delta.enableTypeWidening' in properties || random.chance(0.1)) columns.push('w');
+  if ('delta.columnMapping.mode' in properties && random.chance(0.7)) columns.push('x');
   columns.push(...partitionBy.filter((column) => !columns.includes(column)));
   if (!columns.includes('p')) columns.push('p');
   return { columns, partitionBy, properties };
@@ -165,7 +166,7 @@ class Writer {
       [2, 'update'],
       [2, 'replaceUsing'],
       [5, 'merge'],
-      [this.#isSteady ? 0 : 0.8, 'alter'],
+      [this.#isSteady ? 0 : this.#isMapped || this.#isWidening ? 3 : 0.8, 'alter'],
     ] as const);
     const evolves = !this.#isSteady && random.chance(0.1);
     const evolved = evolves ? { rows: this.#rows(1, this.#withX()), evolve: true } : undefined;
