@@ -202,7 +202,7 @@ function setOf(set: SetValues, column: (name: string) => string = String): Recor
 /** Its values come out in the types that its own arithmetic has. */
 function valueText(value: Value, column: (name: string) => string): string {
   if ('concat' in value) return `${column(value.concat)} || ${literal('string', value.suffix)}`;
-  if (!('plus' in value)) return valueSql(value, column, DELTARS);
+  if (!('plus' in value)) return valueSql(value, column, { ...DELTARS, literal });
   const name = column(value.plus);
   if (typeOf(value.plus) === 'date') return `CAST(CAST(${name} AS INT) + ${value.k} AS DATE)`;
   return `CAST(${name} + ${value.k} AS ${TYPE_NAMES[typeOf(value.plus)]})`;
@@ -230,12 +230,15 @@ function literal(type: CellType, cell: Cell): string {
   return type === 'boolean' ? String(cell) : `CAST(${text} AS ${TYPE_NAMES[type]})`;
 }
 
-/** Its SQL, with what of it differs from Spark's made alike: once 0 is added, no statistics, which know no NaN, leave files out. */
+/**
+ * Its SQL, with what of it differs from Spark's made alike: for a function no statistics, which know no NaN, leave rows out; -0, which is not 0 there, is once 0 is
+ * added.
+ */
 const DELTARS: Dialect & { readonly column: (name: string) => string } = {
-  literal,
+  literal: (type, cell) => literal(type, cell === '-0' ? 0 : cell),
   nullSafe: 'IS NOT DISTINCT FROM',
   column: (name) => {
-    if (typeOf(name) === 'double') return `(${name} + 0.0)`;
+    if (typeOf(name) === 'double') return `(nanvl(${name}, CAST('NaN' AS DOUBLE)) + 0.0)`;
     // Its statistics compare numbers of one type alone, and this one changes.
     return typeOf(name) === 'short' ? `CAST(${name} AS INT)` : name;
   },
