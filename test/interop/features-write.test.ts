@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTable, parseDdl, type Row } from '../../src/index.js';
+import type { BuiltColumn } from '../support/engines/client.js';
 import { folder, open, ownLines, schemaOf, shared, sorted, startSpark } from './engines.js';
 
 const root = folder();
@@ -9,7 +10,7 @@ startSpark();
 
 interface Feature {
   readonly name: string;
-  readonly columns: string;
+  readonly columns: string | readonly BuiltColumn[];
   readonly properties: string;
   /** A row as this library takes it; generated columns left out. */
   readonly row: (id: number, n: number, day: string) => Row;
@@ -46,6 +47,18 @@ const FEATURES: readonly Feature[] = [
     alter: 'ALTER COLUMN n TYPE INT',
   },
   { name: 'clusters', columns: COLUMNS, properties: '', row: plain, clusterBy: 'id' },
+  {
+    name: 'generated',
+    columns: [
+      { name: 'id', type: 'INT' },
+      { name: 'n', type: 'INT' },
+      { name: 'day', type: 'DATE' },
+      { name: 'twice', type: 'INT', generated: 'n * 2' },
+      { name: 'month', type: 'STRING', generated: "date_format(day, 'yyyy-MM')" },
+    ],
+    properties: '',
+    row: plain,
+  },
   {
     name: 'check',
     columns: 'id INT, n INT, day DATE',
@@ -116,7 +129,9 @@ describe.each(FEATURES)('a table of Spark with $name', (feature) => {
     const ask = (text: string) => engines.ask('spark.sql', { text, settings: SETTINGS });
     const layout = clusterBy ? `CLUSTER BY (${clusterBy})` : 'PARTITIONED BY (day)';
     const told = properties ? ` TBLPROPERTIES (${properties})` : '';
-    await ask(`CREATE TABLE ${target} (${columns}) USING delta ${layout}${told}`);
+    if (typeof columns === 'string')
+      await ask(`CREATE TABLE ${target} (${columns}) USING delta ${layout}${told}`);
+    else await engines.ask('spark.create', { url, columns, partitionBy: ['day'] });
     const table = await open(url);
     const agree = async () => {
       const ours = await ownLines(await open(url));
@@ -155,6 +170,10 @@ describe.each(FEATURES)('a table of Spark with $name', (feature) => {
     await engines.ask('spark.checkpoint', { url });
     await (await open(url)).delete({ where: 'id = 5' });
     expect(pairs(await agree())).toEqual(['2=6', '6=18']);
+    if (name === 'generated') {
+      const sound = `(twice <=> n * 2 AND month <=> date_format(day, 'yyyy-MM'))`;
+      expect(await ask(`SELECT count_if(NOT ${sound}) AS wrong FROM ${target}`)).toEqual([{ wrong: 0 }]);
+    }
     if (name.startsWith('row-tracking')) {
       const ids = await ask(`SELECT id, _metadata.row_id AS r FROM ${target} ORDER BY id`);
       expect(new Set(ids.map(({ r }) => r)).size).toBe(2);
@@ -186,6 +205,23 @@ describe('rules that Spark put into a table', () => {
     ).rejects.toThrow(/CHECK constraint/);
     await table.append([{ id: 1, n: 1 }]);
     expect((await engines.ask('spark.read', { url })).lines).toEqual(['{"id":1,"n":1}']);
+  });
+});
+
+describe('a table of Spark with an identity column', () => {
+  it('is read here, and refused to every verb by the name of the feature', async () => {
+    const url = join(root, 'identity');
+    const columns = [
+      { name: 'k', type: 'BIGINT', identity: true },
+      { name: 'id', type: 'INT' },
+    ];
+    await engines.ask('spark.create', { url, columns, partitionBy: [] });
+    await engines.ask('spark.sql', { text: `INSERT INTO delta.\`${url}\` (id) VALUES (1), (2)` });
+    const table = await open(url);
+    expect(await ownLines(table)).toEqual(sorted((await engines.ask('spark.read', { url })).lines));
+    const refusal = { code: 'UNSUPPORTED_FEATURE', message: expect.stringMatching(/identityColumns/) };
+    await expect(table.append([{ id: 3 }])).rejects.toMatchObject(refusal);
+    await expect(table.delete({ where: 'id = 1' })).rejects.toMatchObject(refusal);
   });
 });
 
@@ -231,7 +267,7 @@ describe('a table of Spark that takes appends alone', () => {
 
 describe('a table made here', () => {
   it('with a generated column is read and written by Spark, which keeps its rule', async () => {
-    const url = join(root, 'generated');
+    const url = join(root, 'ours-generated');
     const { fields } = parseDdl('id int, t timestamp, day date');
     const day = { ...fields[2]!, metadata: { 'delta.generationExpression': 'CAST(t AS DATE)' } };
     const table = await createTable(url, {

@@ -24,6 +24,15 @@ export interface EngineWrite {
   readonly partitionBy?: readonly string[];
 }
 
+/** A column of a table that Spark makes by its builder. */
+export interface BuiltColumn {
+  readonly name: string;
+  readonly type: string;
+  /** The expression it is always computed by. */
+  readonly generated?: string;
+  readonly identity?: boolean;
+}
+
 /** Live files as the log names them, for the readers that know plain Parquet alone. */
 export interface PlainFiles {
   /** The table's folder. */
@@ -63,6 +72,7 @@ export interface Operations {
   'deltars.delete': [{ url: string; predicate?: string; storage?: Storage }, number];
   'deltars.history': [{ url: string; limit?: number; storage?: Storage }, readonly JsonObject[]];
   'deltars.transactionVersion': [{ url: string; appId: string; storage?: Storage }, number | null];
+  'spark.create': [{ url: string; columns: readonly BuiltColumn[]; partitionBy: readonly string[] }, null];
   'spark.read': [{ url: string; version?: number; where?: string }, EngineRead];
   'spark.write': [EngineWrite & { options?: Readonly<Record<string, string>> }, number];
   'spark.sql': [{ text: string; settings?: Readonly<Record<string, string>> }, readonly JsonObject[]];

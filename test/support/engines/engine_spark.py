@@ -88,6 +88,22 @@ def detail(url) -> dict:
     return sql(f"DESCRIBE DETAIL {quote_path(url)}")[0]
 
 
+def create(url, columns, partitionBy) -> None:
+    """By the builder: SQL takes no generated or identity columns for a table without a name."""
+    from pyspark.sql.classic.column import _to_seq
+
+    tables, spark = session()._jvm.io.delta.tables.DeltaTable, session()._jsparkSession
+    builder = tables.create(spark).location(url)
+    for column in columns:
+        field = tables.columnBuilder(spark, column["name"]).dataType(column["type"])
+        if "generated" in column:
+            field = field.generatedAlwaysAs(column["generated"])
+        if column.get("identity"):
+            field = field.generatedAlwaysAsIdentity()
+        builder = builder.addColumn(field.build())
+    builder.partitionedBy(_to_seq(session().sparkContext, partitionBy)).execute()
+
+
 def checkpoint(url) -> None:
     log = session()._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session()._jsparkSession, url)
     none = session()._jvm.scala.Option.empty()
@@ -95,6 +111,7 @@ def checkpoint(url) -> None:
 
 
 OPERATIONS = {
+    "create": create,
     "read": read,
     "write": write,
     "sql": sql,
