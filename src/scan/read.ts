@@ -114,7 +114,7 @@ async function* readHere(
   const fetched = mapAhead(each(opened), (unit) => fetchUnit(reading, unit), {
     ...FETCH_AHEAD,
     slowStart,
-    weightOf: ({ bytes }) => bytes,
+    weightOf: ({ bytes, isPiece }) => (isPiece ? FETCH_AHEAD.weight : bytes),
   });
   for await (const { unit, decoded } of decodedUnits(fetched, pool, signal)) {
     const { open } = unit;

@@ -18,6 +18,8 @@ export interface ReadUnit {
   readonly open: OpenFile;
   readonly groups: readonly RowGroup[];
   readonly bytes: number;
+  /** Others of the same row group come before or after it; whether they are needed shows when this one is read. */
+  readonly isPiece: boolean;
 }
 
 /** The bytes of a unit, ready to be decoded. `whole`: those of the file, where all of it is wanted and was fetched at once. */
@@ -64,9 +66,14 @@ function unitsOf(open: OpenFile, groups: readonly RowGroup[]): ReadUnit[] {
   if (open.source.isWhole) {
     return groups.length === 0
       ? []
-      : [{ open, groups, bytes: groups.reduce((sum, group) => sum + bytesOf(group), 0) }];
+      : [{ open, groups, bytes: groups.reduce((sum, group) => sum + bytesOf(group), 0), isPiece: false }];
   }
-  return groups.map((group) => ({ open, groups: [group], bytes: bytesOf(group) }));
+  return groups.map((group, i) => ({
+    open,
+    groups: [group],
+    bytes: bytesOf(group),
+    isPiece: group.index === groups[i - 1]?.index || group.index === groups[i + 1]?.index,
+  }));
 }
 
 /**

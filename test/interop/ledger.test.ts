@@ -1,5 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import states from '../../spec/cases/ledger/states.json' with { type: 'json' };
 import { definePipeline, type Pipeline, type Row } from '../../src/index.js';
@@ -41,9 +42,9 @@ const values = (day: string) => `(TIMESTAMP '${day} 05:00:00', DATE '${day}', 9L
 
 /** What log cleanup does in the end: only the checkpoint is left of what was before it. */
 function removeLogBefore(url: string, version: number): void {
-  for (const name of readdirSync(join(url, '_delta_log')))
-    if (/^\d{20}\.json$/.test(name) && Number(name.slice(0, 20)) <= version)
-      rmSync(join(url, '_delta_log', name));
+  const log = fileURLToPath(`${url}/_delta_log`);
+  for (const name of readdirSync(log))
+    if (/^\d{20}\.json$/.test(name) && Number(name.slice(0, 20)) <= version) rmSync(join(log, name));
 }
 
 interface Happening {
