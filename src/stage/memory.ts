@@ -54,6 +54,27 @@ export function sliceInput({ hold, at, start, rows }: Slice): SliceInput {
   return { memory: hold.memory, at, whole: hold.whole, start, rows };
 }
 
+/** The same slices in `count` lists of about as many rows, in order; cut slices share their hold. */
+export function shareSlices(slices: readonly Slice[], count: number): Slice[][] {
+  const total = slices.reduce((sum, { rows }) => sum + rows, 0);
+  const lists: Slice[][] = Array.from({ length: count }, () => []);
+  let before = 0;
+  for (const { rows, ...slice } of slices) {
+    let cuts = 0;
+    for (let done = 0; done < rows; cuts++) {
+      const list = Math.floor(((before + done) * count) / total);
+      const end = Math.ceil(((list + 1) * total) / count);
+      const taken = Math.min(rows - done, end - before - done);
+      const bytes = Math.ceil((slice.bytes * taken) / rows);
+      lists[list]!.push({ ...slice, start: slice.start + done, rows: taken, bytes });
+      done += taken;
+    }
+    slice.hold.users += cuts - 1;
+    before += rows;
+  }
+  return lists;
+}
+
 /** The memory of one write: slabs, and encoded row groups that wait for their file. */
 export class Memory {
   readonly limit: number;

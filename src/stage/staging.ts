@@ -2,7 +2,7 @@ import { isSmall } from '../parquet/encode-small.js';
 import type { Context } from '../runtime/context.js';
 import { partitionKey } from '../schema/partition-value.js';
 import type { Gathering } from './feed.js';
-import { type Hold, type Memory, SLAB_BYTES, type Slice, sliceInput } from './memory.js';
+import { type Hold, type Memory, SLAB_BYTES, type Slice, shareSlices, sliceInput } from './memory.js';
 import { Overflow } from './overflow.js';
 import { newPartition, type Partition } from './partition-rows.js';
 import type { planStage, StageSpec } from './plan.js';
@@ -23,6 +23,9 @@ const SPILL_BELOW_BYTES = 2 * 2 ** 20;
 const INLINE_ROWS = 4096;
 /** So few rows are encoded sooner than a thread is asked. */
 const INLINE_ENCODE_ROWS = 32;
+
+/** The last rows of a partition become a row group for each thread that has nothing else to do, of so many rows at least. */
+const SHARED_ROWS = 2 ** 16;
 
 /** The rows of one write between source and files: split by partition, kept until they are worth a row group, encoded. */
 export class Staging {
@@ -192,10 +195,18 @@ export class Staging {
       this.#encode(partition, slices);
       await partition.encoded;
     }
-    if (partition.slices.length > 0) this.#encode(partition);
+    if (partition.slices.length > 0) this.#encodeLast(partition);
     await partition.encoded;
     this.#work.check();
     if (partition.parts.length > 0) await this.#closeFile(partition);
+  }
+
+  #encodeLast(partition: Partition): void {
+    const slices = partition.slices.splice(0);
+    const rows = slices.reduce((sum, slice) => sum + slice.rows, 0);
+    const threads = Math.floor(this.#pool.size / this.#partitions.size);
+    const count = Math.max(1, Math.min(threads, Math.floor(rows / SHARED_ROWS)));
+    for (const share of shareSlices(slices, count)) this.#encode(partition, share);
   }
 
   /** Encodes what is worth it, and moves the rest, and row groups of open files, to the disk. False where there is nothing in memory. */
