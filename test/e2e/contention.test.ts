@@ -72,28 +72,44 @@ describe.each(await places())('on %s', (_, open) => {
     await Promise.all(runtimes.map((own) => own.close()));
   });
 
-  test.skipIf(!open)('30 writers replace 30 days at once: 30 commits, none fails', async () => {
-    const url = place.url('days');
-    const days = Array.from({ length: 30 }, (_, i) => `2024-01-${String(i + 1).padStart(2, '0')}`);
-    const table = await createTable(url, {
-      schema: 'id long, day date',
-      partitionBy: ['day'],
-      rows: days.map((day) => ({ id: 0n, day })),
-      runtime,
-    });
-    const runtimes = days.map(() => createRuntime({ s3: place.s3, workers: 1 }));
-    const tables = await Promise.all(runtimes.map((own) => openTable(url, { runtime: own })));
-    const staged = await Promise.all(
-      tables.map((own, i) => own.stage([{ id: BigInt(i + 1), day: days[i]! }], 'overwritePartitions')),
-    );
-    const results = await Promise.all(staged.map((write) => write.commit()));
-    expect(results.map(({ version }) => version).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 30 }, (_, i) => i + 1),
-    );
-    const rows = await table.scan().toArray();
-    expect(rows.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 30 }, (_, i) => i + 1),
-    );
-    await Promise.all(runtimes.map((own) => own.close()));
-  });
+  test.skipIf(!open).each([
+    ['day date', 'overwritePartitions'],
+    ['day timestamp', 'overwritePartitions'],
+    ['day date', 'overwrite'],
+    ['day timestamp', 'overwrite'],
+  ] as const)(
+    '30 writers replace 30 days at once, %s by %s: 30 commits, none fails',
+    async (column, verb) => {
+      const url = place.url(`days-${column.slice(4)}-${verb}`);
+      const days = Array.from({ length: 30 }, (_, i) => {
+        const day = `2024-01-${String(i + 1).padStart(2, '0')}`;
+        return column === 'day date' ? day : `${day}T00:00:00Z`;
+      });
+      const table = await createTable(url, {
+        schema: `id long, ${column}`,
+        partitionBy: ['day'],
+        rows: days.map((day) => ({ id: 0n, day })),
+        runtime,
+      });
+      const runtimes = days.map(() => createRuntime({ s3: place.s3, workers: 1 }));
+      const tables = await Promise.all(runtimes.map((own) => openTable(url, { runtime: own })));
+      const staged = await Promise.all(
+        tables.map((own, i) => {
+          const rows = [{ id: BigInt(i + 1), day: days[i]! }];
+          return verb === 'overwrite'
+            ? own.stage(rows, { verb, where: `day = ${column.slice(4)} '${days[i]}'` })
+            : own.stage(rows, verb);
+        }),
+      );
+      const results = await Promise.all(staged.map((write) => write.commit()));
+      expect(results.map(({ version }) => version).sort((a, b) => a - b)).toEqual(
+        Array.from({ length: 30 }, (_, i) => i + 1),
+      );
+      const rows = await table.scan().toArray();
+      expect(rows.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+        Array.from({ length: 30 }, (_, i) => i + 1),
+      );
+      await Promise.all(runtimes.map((own) => own.close()));
+    },
+  );
 });
