@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime, createTable, openTable, type Runtime } from '../../src/index.js';
-import { type Place, places } from '../support/places.js';
+import { localPlace, type Place, places } from '../support/places.js';
 import { runProcess } from '../support/processes.js';
 
 describe.each(await places())('on %s', (_, open) => {
@@ -112,4 +112,25 @@ describe.each(await places())('on %s', (_, open) => {
       await Promise.all(runtimes.map((own) => own.close()));
     },
   );
+});
+
+test('16 writers append 50 times each: 800 commits in a row, every row once', async () => {
+  const place = await localPlace();
+  const url = place.url('many');
+  const runtimes = Array.from({ length: 16 }, () => createRuntime({ workers: 1, fsync: false }));
+  const table = await createTable(url, { schema: 'id long', runtime: runtimes[0] });
+  const versions = await Promise.all(
+    runtimes.map(async (own, writer) => {
+      const mine = await openTable(url, { runtime: own });
+      const found: number[] = [];
+      for (let i = 0; i < 50; i++) found.push((await mine.append([{ id: writer * 50 + i }])).version);
+      return found;
+    }),
+  );
+  const upTo = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  expect(versions.flat().sort((a, b) => a - b)).toEqual(upTo(1, 800));
+  const rows = await table.scan().toArray();
+  expect(rows.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(upTo(0, 799));
+  await Promise.all(runtimes.map((own) => own.close()));
+  await place.stop();
 });
