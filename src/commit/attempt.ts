@@ -1,8 +1,8 @@
 import { isTableError, TableError } from '../errors.js';
+import { commitTxnId } from '../log/commit-identity.js';
 import { commitPath } from '../log/paths.js';
 import type { Context } from '../runtime/context.js';
 import type { PutIfAbsentResult, Store } from '../store/store.js';
-import { commitTxnId } from './identity.js';
 
 /**
  * What became of one attempt to create a version, each proved by what the store holds:

@@ -1,9 +1,9 @@
 import { isTableError } from '../errors.js';
+import { commitTxnId } from '../log/commit-identity.js';
 import { commitPath } from '../log/paths.js';
 import type { TableContext } from '../runtime/table-context.js';
 import { loadState } from '../snapshot/load.js';
 import { anyLive } from './evidence.js';
-import { commitTxnId } from './identity.js';
 
 /** The context of a `COMMIT_STATE_UNKNOWN` error. Plain data: may be stored and asked about by another process. */
 export interface UnknownCommit {

@@ -1,5 +1,5 @@
-import { commitTxnId } from '../commit/identity.js';
 import type { Action } from '../log/actions.js';
+import { commitTxnId } from '../log/commit-identity.js';
 import type { CommitFile } from '../log/listing.js';
 import type { State } from './state.js';
 

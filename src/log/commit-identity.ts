@@ -1,4 +1,4 @@
-import { findCommitInfo } from '../log/commit-time.js';
+import { findCommitInfo } from './commit-time.js';
 
 /** The `commitInfo.txnId` that tells one writer's commit from another's; undefined where there is none or the bytes are no commit. */
 export function commitTxnId(bytes: Uint8Array): string | undefined {
