@@ -2,7 +2,7 @@ import { TableError } from '../errors.js';
 import { serializeActions } from '../log/action-lines.js';
 import type { Action } from '../log/actions.js';
 import { commitPath } from '../log/paths.js';
-import { markByActions } from './mark.js';
+import { markOfActions } from './mark.js';
 import { gather, makeState, type OwnState, takeAction } from './own-state.js';
 import { PartitionValues } from './partition-values.js';
 import { Replay } from './replay.js';
@@ -54,7 +54,7 @@ function derive(
   }
   const file = commitPath(version);
   if (files.length > 0) replay.commit(serializeActions(files), { version, file }, () => undefined);
-  const state = makeState({
+  return makeState({
     url: file,
     version,
     timestamp,
@@ -62,7 +62,6 @@ function derive(
     gathered,
     previous,
     checkpointTombstones: previous?.checkpointTombstones ?? [],
+    mark: markOfActions(actions),
   });
-  markByActions(state, actions);
-  return state;
 }

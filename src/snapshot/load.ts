@@ -11,7 +11,7 @@ import type { Store } from '../store/store.js';
 import { ownState } from './apply.js';
 import type { TombstoneSource } from './block.js';
 import { readCheckpoint } from './checkpoint.js';
-import { compareMark, isMarked, markByBytes, markByFile, markOf } from './mark.js';
+import { type CommitMark, compareMark, isMarked, markOfBytes, markOfFile } from './mark.js';
 import { type Gathered, gather, makeState, type OwnState, takeAction } from './own-state.js';
 import { mapLimit } from './parallel.js';
 import { PartitionValues } from './partition-values.js';
@@ -68,8 +68,7 @@ async function refresh(
   if (found.outcome === 'reload' || (version !== undefined && found.version < version)) return undefined;
   const commits =
     version === undefined ? found.commits : found.commits.filter((commit) => commit.version <= version);
-  const mark = markOf(previous);
-  const compared = compareMark(mark, found.known);
+  const compared = compareMark(previous.mark, found.known);
   // The log of another table, which was made where this one was removed.
   if (compared === 'other') return undefined;
   if (commits.length === 0) return previous;
@@ -82,10 +81,9 @@ async function refresh(
     if (isTableError(error, 'NOT_FOUND')) return undefined;
     throw error;
   }
-  if (proof.length > 0 && !isMarked(mark!, files.shift()!)) return undefined;
-  const state = derived(store, previous, commits, files, () => commits.at(-1)!.modifiedAt);
-  markByFile(state, commits.at(-1));
-  return state;
+  if (proof.length > 0 && !isMarked(previous.mark!, files.shift()!)) return undefined;
+  const last = commits.at(-1)!;
+  return derived(store, previous, commits, files, () => last.modifiedAt, markOfFile(last.version, last));
 }
 
 /**
@@ -98,6 +96,7 @@ function derived(
   commits: readonly CommitKey[],
   files: readonly Uint8Array[],
   modifiedAt: (gathered: Gathered) => number,
+  mark?: CommitMark,
 ): OwnState {
   const last = commits.at(-1)!;
   const replay = new Replay(previous.files.parts, previous.removals);
@@ -114,6 +113,7 @@ function derived(
     gathered,
     previous,
     checkpointTombstones: previous.checkpointTombstones,
+    mark,
   });
 }
 
@@ -154,12 +154,11 @@ export function stateBy(store: Store, ctx: Context, previous: State, files: read
   const { version, timestamp } = previous;
   const commits = files.map((_, i) => ({ version: version + 1 + i, key: commitPath(version + 1 + i) }));
   const now = ctx.clock.now();
-  const state = derived(store, ownState(previous), commits, files, ({ writtenAt = now }) =>
-    Math.max(timestamp, Math.min(writtenAt, now)),
-  );
+  const modifiedAt = ({ writtenAt = now }: Gathered) => Math.max(timestamp, Math.min(writtenAt, now));
+  const mark = markOfBytes(files.at(-1)!);
+  const state = derived(store, ownState(previous), commits, files, modifiedAt, mark);
   if (state.protocol !== previous.protocol || state.metadata !== previous.metadata)
     assertReadable(state.protocol, state.metadata, store.url);
-  markByBytes(state, files.at(-1)!);
   return state;
 }
 
@@ -251,7 +250,7 @@ async function build(
   const { replay, gathered, tombstones } = start;
   replayCommits(replay, gathered, segment.commits, files);
   const timestamp = await timestampOf(store, segment, gathered, signal);
-  const state = makeState({
+  return makeState({
     url: store.url,
     version: segment.version,
     timestamp,
@@ -259,9 +258,8 @@ async function build(
     gathered,
     previous: undefined,
     checkpointTombstones: tombstones,
+    mark: markOfFile(segment.version, segment.commits.at(-1) ?? segment.checkpointCommit),
   });
-  markByFile(state, segment.commits.at(-1) ?? segment.checkpointCommit);
-  return state;
 }
 
 async function timestampOf(

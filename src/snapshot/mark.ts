@@ -1,7 +1,6 @@
 import type { Action } from '../log/actions.js';
 import { commitTxnId } from '../log/commit-identity.js';
 import type { CommitFile } from '../log/listing.js';
-import type { State } from './state.js';
 
 /** What is known of the commit file of a state's version: enough to tell whether the log still has that one, or one of another table at the same place. */
 export interface CommitMark {
@@ -11,29 +10,21 @@ export interface CommitMark {
   readonly txnId?: string;
 }
 
-const marks = new WeakMap<State, CommitMark>();
-
-/** Undefined where nothing is known, as of versions that only a checkpoint is left of. */
-export function markOf(state: State): CommitMark | undefined {
-  return marks.get(state);
+/** Of the commit file of `version`; undefined where there is none of that version alone. */
+export function markOfFile(version: number, file: CommitFile | undefined): CommitMark | undefined {
+  if (file === undefined || file.version !== version || file.from !== version) return undefined;
+  return { file: { size: file.size, modifiedAt: file.modifiedAt } };
 }
 
-/** Marks a state by the file of its version's commit. */
-export function markByFile(state: State, file: CommitFile | undefined): void {
-  if (file !== undefined && file.version === state.version && file.from === file.version) {
-    marks.set(state, { file: { size: file.size, modifiedAt: file.modifiedAt } });
-  }
+/** Of a commit whose file was read and not listed. */
+export function markOfBytes(bytes: Uint8Array): CommitMark {
+  return { file: { size: bytes.length } };
 }
 
-/** Marks a state by the bytes of its version's commit. */
-export function markByBytes(state: State, bytes: Uint8Array): void {
-  marks.set(state, { file: { size: bytes.length } });
-}
-
-/** Marks a state by the actions of its version's commit, where they have an id of their own. */
-export function markByActions(state: State, actions: readonly Action[]): void {
+/** Of a commit made here; undefined where it has no id of its own. */
+export function markOfActions(actions: readonly Action[]): CommitMark | undefined {
   const txnId = actions.map(txnIdOf).find((id) => id !== undefined);
-  if (txnId !== undefined) marks.set(state, { txnId });
+  return txnId === undefined ? undefined : { txnId };
 }
 
 /** What a listing says of a mark: the same file, another one, or nothing: then the file itself tells. */

@@ -15,6 +15,7 @@ import type { StructType } from '../schema/types.js';
 import type { TombstoneSource } from './block.js';
 import type { BlockFileSet } from './files.js';
 import { LayeredMap } from './layered-map.js';
+import type { CommitMark } from './mark.js';
 import type { Replay } from './replay.js';
 import type { State } from './state.js';
 import { vectorId } from './vector-id.js';
@@ -27,6 +28,8 @@ export interface OwnState extends State {
   /** How many removals of the tail this state knows. */
   readonly removals: number;
   readonly checkpointTombstones: readonly TombstoneSource[];
+  /** Undefined where nothing is known, as of versions that only a checkpoint is left of. */
+  readonly mark: CommitMark | undefined;
 }
 
 /** What non-file actions have said so far; the newest of each kind wins (protocol: Action Reconciliation). */
@@ -74,11 +77,12 @@ export interface StateInput {
   readonly gathered: Gathered;
   readonly previous: OwnState | undefined;
   readonly checkpointTombstones: readonly TombstoneSource[];
+  readonly mark: CommitMark | undefined;
 }
 
 /** Puts a state together. Throws `CORRUPT_LOG` where the log has told of no protocol or no metadata up to this version. */
 export function makeState(input: StateInput): OwnState {
-  const { url, version, timestamp, gathered, previous, checkpointTombstones } = input;
+  const { url, version, timestamp, gathered, previous, checkpointTombstones, mark } = input;
   const protocol = gathered.protocol ?? previous?.protocol;
   const metadata = gathered.metadata ?? previous?.metadata;
   if (protocol === undefined || metadata === undefined) {
@@ -105,6 +109,7 @@ export function makeState(input: StateInput): OwnState {
     files,
     removals,
     checkpointTombstones,
+    mark,
     tombstones: () => readTombstones(files, removals, checkpointTombstones),
   };
 }
