@@ -1,5 +1,6 @@
 import type { IntervalOutcome } from '../../pipeline/backfill.js';
 import { counted, countText, durationText } from '../render/bytes.js';
+import { progressBar } from '../render/progress-bar.js';
 import type { Session } from '../session.js';
 
 /** Shows on standard error how far many runs are: a bar on a terminal, a line an interval in a pipe and where there are few. */
@@ -23,22 +24,12 @@ export async function startRunProgress(session: Session, total: number): Promise
   if (session.terminal.stderr.isTTY !== true || total <= FEW) {
     return { ended: (outcome, done) => session.talk(line(outcome, done)), stop: () => undefined };
   }
-  const { Format, SingleBar } = (await import('cli-progress')).default;
   let [ended, rows] = [0, 0];
-  const bar = new SingleBar({
-    stream: session.terminal.stderr as NodeJS.WritableStream as NodeJS.WriteStream,
-    clearOnComplete: true,
-    hideCursor: true,
-    fps: 10,
-    format: (options, { progress }) => {
-      const bars = Format.BarFormat(progress, { ...options, barsize: 30 });
-      const rate = ended / ((performance.now() - startedAt) / 1000);
-      const pace =
-        ended === 0 ? '' : `, ${rate.toFixed(1)} a second${ended < total ? `, ${left(ended)} left` : ''}`;
-      return `${bars} ${countText(ended)} of ${counted(total, 'interval')}, ${counted(rows, 'row')}${pace}`;
-    },
-    barCompleteChar: '\u2588',
-    barIncompleteChar: '\u2591',
+  const bar = await progressBar(session, (_, drawn) => {
+    const rate = ended / ((performance.now() - startedAt) / 1000);
+    const pace =
+      ended === 0 ? '' : `, ${rate.toFixed(1)} a second${ended < total ? `, ${left(ended)} left` : ''}`;
+    return `${drawn()} ${countText(ended)} of ${counted(total, 'interval')}, ${counted(rows, 'row')}${pace}`;
   });
   bar.start(total, 0);
   const noted: string[] = [];

@@ -1,5 +1,6 @@
 import type { Session } from '../session.js';
 import { bytesText, countText, durationText } from './bytes.js';
+import { progressBar } from './progress-bar.js';
 
 /** Shows on standard error how far an import is: a bar on a terminal, a line now and then in a pipe. */
 export interface Progress {
@@ -47,20 +48,11 @@ async function barProgress(
   total: number | undefined,
   text: (done: number) => string,
 ): Promise<Progress> {
-  const { Format, SingleBar } = (await import('cli-progress')).default;
   let done = 0;
-  const bar = new SingleBar({
-    stream: session.terminal.stderr as NodeJS.WritableStream as NodeJS.WriteStream,
-    clearOnComplete: true,
-    hideCursor: true,
-    fps: 10,
-    format: (options, { progress }) => {
-      if (total === undefined) return text(done);
-      const percent = String(Math.floor(progress * 100)).padStart(3);
-      return `${Format.BarFormat(progress, { ...options, barsize: 30 })} ${percent} %  ${text(done)}`;
-    },
-    barCompleteChar: '\u2588',
-    barIncompleteChar: '\u2591',
+  const bar = await progressBar(session, (share, drawn) => {
+    if (total === undefined) return text(done);
+    const percent = String(Math.floor(share * 100)).padStart(3);
+    return `${drawn()} ${percent} %  ${text(done)}`;
   });
   bar.start(total ?? 1, 0);
   return {
