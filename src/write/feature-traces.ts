@@ -1,9 +1,7 @@
-import { isTableError } from '../errors.js';
-import { parseCommit } from '../log/action-lines.js';
 import type { Action, MetadataAction } from '../log/actions.js';
 import { openFlatFile } from '../log/checkpoint-source.js';
+import { readListedCommit } from '../log/commit-file.js';
 import { findFeature } from '../log/feature-table.js';
-import { readLogFile } from '../log/limits.js';
 import { type CommitFile, type LogListing, listLog, loadableRanges } from '../log/listing.js';
 import { schemaFacts } from '../log/schema-facts.js';
 import type { TableContext } from '../runtime/table-context.js';
@@ -45,8 +43,7 @@ async function inCommits(
   feature: string,
 ): Promise<string | undefined> {
   const read = async (commit: CommitFile) => {
-    const bytes = await readLogFile(store, commit).catch(unlessGone);
-    const actions = bytes && parseCommit(bytes, { version: commit.version, file: commit.key });
+    const actions = await readListedCommit(store, commit);
     return actions?.some((action) => tells(action, feature)) ? commit.version : undefined;
   };
   for await (const version of mapAhead([...commits.values()], read, { count: AHEAD }))
@@ -100,8 +97,4 @@ function uses({ configuration, schemaString }: MetadataAction, feature: string):
   if (feature.startsWith('typeWidening')) return schema.metadataKeys.has('delta.typeChanges');
   const use = { properties: configuration, schema };
   return findFeature(feature)?.active(use) ?? false;
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!isTableError(error, 'NOT_FOUND')) throw error;
 }

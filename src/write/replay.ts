@@ -1,8 +1,7 @@
 import type { RecordBatch } from 'apache-arrow';
-import { isTableError, TableError } from '../errors.js';
-import { parseCommit } from '../log/action-lines.js';
+import { TableError } from '../errors.js';
 import type { Action, TxnAction } from '../log/actions.js';
-import { readLogFile } from '../log/limits.js';
+import { readListedCommit } from '../log/commit-file.js';
 import { type CommitFile, listLog } from '../log/listing.js';
 import { tableProperties } from '../log/properties.js';
 import type { TableContext } from '../runtime/table-context.js';
@@ -112,14 +111,8 @@ async function findCommit(
   const { commits } = await listLog(table.store, { to: state.version });
   const newestFirst = [...commits.values()].sort((a, b) => b.version - a.version).slice(0, LOOK_BACK);
   const read = async (commit: CommitFile) => {
-    try {
-      const bytes = await readLogFile(table.store, commit);
-      const { version, key } = commit;
-      return { version, actions: parseCommit(bytes, { version, file: key }) };
-    } catch (error) {
-      if (isTableError(error, 'NOT_FOUND')) return undefined;
-      throw error;
-    }
+    const actions = await readListedCommit(table.store, commit);
+    return actions && { version: commit.version, actions };
   };
   for await (const commit of mapAhead(newestFirst, read, { count: AHEAD, slowStart: true })) {
     const has = commit?.actions.some(
