@@ -3,6 +3,7 @@ import type { Action } from '../log/actions.js';
 import { readCommitFile } from '../log/commit-file.js';
 import { tableProperties } from '../log/properties.js';
 import type { TableContext } from '../runtime/table-context.js';
+import { mapAhead } from '../scan/ahead.js';
 import type { State } from '../snapshot/state.js';
 import { identityOf } from './read-files.js';
 
@@ -50,20 +51,18 @@ export async function appendedSince(
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<ReadonlySet<string> | undefined> {
   const appended = new Set<string>();
-  for (let next = from + 1; next <= to; next += AHEAD) {
-    const versions = Array.from({ length: Math.min(AHEAD, to - next + 1) }, (_, i) => next + i);
-    const commits = await Promise.all(versions.map((version) => readCommitFile(store, version)));
-    for (const actions of commits) {
-      if (!actions) return undefined;
-      if (!actions.some((action) => 'commitInfo' in action && action.commitInfo.isBlindAppend === true)) {
-        if (appended.size > 0 && actions.some(changesData)) return undefined;
-        continue;
-      }
-      for (const action of actions) {
-        if (!('add' in action) || !action.add.dataChange) continue;
-        const identity = identityOf(action.add.path, action.add.deletionVector);
-        if (files.has(identity)) appended.add(identity);
-      }
+  const versions = Array.from({ length: to - from }, (_, i) => from + 1 + i);
+  const read = (version: number) => readCommitFile(store, version);
+  for await (const actions of mapAhead(versions, read, { count: AHEAD })) {
+    if (!actions) return undefined;
+    if (!actions.some((action) => 'commitInfo' in action && action.commitInfo.isBlindAppend === true)) {
+      if (appended.size > 0 && actions.some(changesData)) return undefined;
+      continue;
+    }
+    for (const action of actions) {
+      if (!('add' in action) || !action.add.dataChange) continue;
+      const identity = identityOf(action.add.path, action.add.deletionVector);
+      if (files.has(identity)) appended.add(identity);
     }
   }
   return appended;
