@@ -36,7 +36,6 @@ export const WITH_TRACES: readonly string[] = [
 
 const NEEDED_BY: Readonly<Record<string, readonly string[]>> = {
   domainMetadata: ['rowTracking', 'clustering'],
-  timestampNtz: [],
 };
 
 /** What is to be done first, where a feature's own words do not tell. */

@@ -184,7 +184,6 @@ async function commitFirst(
     throw unknownState(table.url, 0, txnId, addedFiles(actions), attempt.cause);
   // What is known of a table that stood here before and was removed must not outlive it: its version may be higher.
   table.latest.forget();
-  table.latest.forget();
   table.latest.adopt(firstState(timestamp, all), putAt);
   table.ctx.emit({ type: 'committed', url: table.url, version: 0, operation: 'CREATE TABLE', attempts: 1 });
   return true;

@@ -48,14 +48,6 @@ export interface Reading {
   close(): Promise<void>;
 }
 
-const NO_EFFECTS: Effects = {
-  changed: [],
-  files: [],
-  changes: [],
-  vectorPaths: [],
-  rows: { inserted: 0, updated: 0, deleted: 0, copied: 0 },
-};
-
 /** What was staged, and a state on which executing the verb gives just that. */
 interface Done {
   readonly effects: Effects;
@@ -193,7 +185,8 @@ export class Rewriting implements Work {
   }
 
   async #discardEffects(): Promise<void> {
-    const { files, changes, vectorPaths } = this.#done?.effects ?? NO_EFFECTS;
+    if (!this.#done) return;
+    const { files, changes, vectorPaths } = this.#done.effects;
     this.#done = undefined;
     await discardFiles(this.#table, [...[...files, ...changes].map(({ path }) => path), ...vectorPaths]);
   }
