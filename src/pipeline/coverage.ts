@@ -75,7 +75,7 @@ export async function coverage(job: Job, options: CoverageOptions = {}): Promise
   const state = await stateIfAny(job);
   // Cut otherwise than the runs were, all would seem to be missing.
   if (state) await checkCalendar(job, state, { write: false });
-  return state ? coverageOf(job, state, options) : coverageOfNone(job, options);
+  return coverageOf(job, state, options);
 }
 
 /** Before the first run, which creates the table: nothing is done. */
@@ -103,8 +103,13 @@ function coverageOfNone(job: Job, options: CoverageOptions): Coverage {
   };
 }
 
-/** The same of a state at hand. */
-export async function coverageOf(job: Job, state: State, options: CoverageOptions = {}): Promise<Coverage> {
+/** The same of a state at hand; undefined where the first run is going to create the table. */
+export async function coverageOf(
+  job: Job,
+  state: State | undefined,
+  options: CoverageOptions = {},
+): Promise<Coverage> {
+  if (!state) return coverageOfNone(job, options);
   const { definition, table } = job;
   const now = table.ctx.clock.now();
   const intervals = intervalsFor(job, now, options);

@@ -3,7 +3,7 @@ import { parsePoint } from '../interval/argument.js';
 import type { InstantLike } from '../interval/calendar.js';
 import { millisecondsOf } from '../interval/calendar.js';
 import type { Interval } from '../interval/interval.js';
-import { type CoverageEntry, coverage, type IntervalState } from './coverage.js';
+import { type CoverageEntry, coverageOf, type IntervalState } from './coverage.js';
 import { checkedState, type Job } from './job.js';
 
 /** Which intervals a backfill runs. Airflow's words are taken too: `none` and `failed` are `missing`, `completed` is `all`. */
@@ -68,9 +68,9 @@ export interface CatchUpRange {
 export async function planBackfill(job: Job, range: BackfillRange = {}): Promise<RunPlan> {
   const { calendar } = job.definition;
   const reprocess = reprocessOf(range.reprocess ?? 'missing');
-  await checkedState(job);
+  const state = await checkedState(job);
   const now = job.table.ctx.clock.now();
-  const found = await coverage(job, {
+  const found = await coverageOf(job, state, {
     ...spanOf(range.intervals ?? []),
     ...(range.from === undefined ? {} : { fromMs: calendar.bound(boundOf(job, range.from)) }),
     ...(range.to === undefined ? {} : { untilMs: calendar.bound(boundOf(job, range.to)) }),
@@ -92,12 +92,12 @@ export async function planBackfill(job: Job, range: BackfillRange = {}): Promise
 export async function planCatchUp(job: Job, range: CatchUpRange = {}): Promise<RunPlan> {
   const { definition } = job;
   const { calendar, cadence, startMs } = definition;
-  await checkedState(job);
+  const state = await checkedState(job);
   const now = job.table.ctx.clock.now();
   const asked = Math.min(now, range.until === undefined ? now : boundOf(job, range.until));
   const due = cadence ? (cadence.lastDue(asked) ?? startMs) : asked;
   const untilMs = Math.max(startMs, calendar.nearest(Math.max(due, startMs)).before);
-  const found = await coverage(job, { untilMs, inputs: false, signal: range.signal });
+  const found = await coverageOf(job, state, { untilMs, inputs: false, signal: range.signal });
   const lookback = range.lookback ?? definition.lookback;
   const again = new Set(found.entries.slice(Math.max(0, found.entries.length - lookback)));
   const isAgain = (entry: CoverageEntry): boolean =>
