@@ -117,7 +117,7 @@ export async function coverageOf(
   const runs = await loadFacts(table, definition.name, own);
   const isCounted = options.rows !== false && definition.mode !== 'upsert' && intervals.length > 0;
   const live = isCounted ? await liveRows(job, state, intervals, options.signal) : [];
-  const freshness = options.inputs === false ? undefined : judgeAll(job, runs);
+  const freshness = options.inputs === false ? undefined : judgeAll(job, runs, own.size);
   const forgotten = forgottenBefore(state, now);
   const entries: CoverageEntry[] = [];
   for (const [i, interval] of intervals.entries()) {
@@ -216,12 +216,14 @@ function splitLedger(
   return { own, places: renumbered, others: union(others) };
 }
 
-function judgeAll(job: Job, runs: KnownRuns): (at: number) => Promise<Freshness> {
+function judgeAll(job: Job, runs: KnownRuns, count: number): (at: number) => Promise<Freshness> {
+  // Kept, so that no note is parsed a second time to be judged.
+  const inputs = Array.from({ length: count }, (_, at) => runs.note(at)?.inputs ?? []);
   const oldest = new Map<string, number>();
-  for (const { inputs } of runs.notes())
-    for (const { url, version } of inputs) oldest.set(url, Math.min(version, oldest.get(url) ?? version));
+  for (const read of inputs)
+    for (const { url, version } of read) oldest.set(url, Math.min(version, oldest.get(url) ?? version));
   const staleness = new Staleness(job.runtime);
-  return async (at) => staleness.judge(runs.note(at)?.inputs ?? [], (url) => oldest.get(url) ?? 0);
+  return async (at) => staleness.judge(inputs[at]!, (url) => oldest.get(url) ?? 0);
 }
 
 /** Entries older than this may have been dropped by the table's retention of transactions. */
