@@ -99,7 +99,9 @@ export function encodeRowGroup(
     const bounds = texts[i] && footerBounds(texts[i]);
     return [{ leaf: leaves[i]!, nulls: column.nulls, bounds, columnIndex: pages[i]?.index }];
   });
-  const unbounded = columns.flatMap((column, i) => leavesWithNaN(column, schema.fields[i]!.type, leaves[i]!));
+  const unbounded = columns.flatMap((column, i) =>
+    leavesIn(column, schema.fields[i]!.type).flatMap((leaf, at) => (holdsNaN(leaf) ? [leaves[i]! + at] : [])),
+  );
   return { bytes: joinPart(bytes, statistics, unbounded), columns, texts };
 }
 
@@ -172,7 +174,9 @@ function properties(
     snappy: engine.Compression.SNAPPY,
     zstd: engine.Compression.ZSTD,
   };
-  const inner = schema.fields.flatMap((field, i) => leavesIn(columns[i]!, field.type));
+  const inner = schema.fields.flatMap((field, i) =>
+    columns[i]!.children.length > 0 ? leavesIn(columns[i]!, field.type) : [],
+  );
   let builder = new engine.WriterPropertiesBuilder()
     .setCompression(codecs[codec])
     .setMaxRowGroupSize(0xffff_ffff)
@@ -197,30 +201,20 @@ function isText(field: arrow.Field): boolean {
   return (field.type.typeId as number) === UTF8;
 }
 
-/** The leaves at and below a column, the first of which is `leaf`, that hold a NaN. */
-function leavesWithNaN(column: Column, type: arrow.DataType, leaf: number): number[] {
-  if ((type.typeId as number) === FLOAT)
-    return hasNaN(column, column.shape.kind === 'fixed' && column.shape.width === 8) ? [leaf] : [];
-  const fields = (type.children ?? []) as arrow.Field[];
-  let next = leaf;
-  return column.children.flatMap((child, i) => {
-    const found = leavesWithNaN(child, fields[i]!.type, next);
-    next += leafCount(child.shape);
-    return found;
-  });
+type TypedLeaf = readonly [column: Column, type: arrow.DataType];
+
+function holdsNaN([column, type]: TypedLeaf): boolean {
+  const { shape } = column;
+  return (type.typeId as number) === FLOAT && hasNaN(column, shape.kind === 'fixed' && shape.width === 8);
 }
 
 function leafCount(shape: Shape): number {
   return 'children' in shape ? shape.children.reduce((sum, child) => sum + leafCount(child), 0) : 1;
 }
 
-/** The leaves below a nested column. */
-function leavesIn(column: Column, type: arrow.DataType): [Column, arrow.DataType][] {
-  const fields = (type.children ?? []) as arrow.Field[];
-  return column.children.flatMap((child, i) => {
-    const inner = fields[i]!.type;
-    return child.children.length === 0
-      ? [[child, inner] as [Column, arrow.DataType]]
-      : leavesIn(child, inner);
-  });
+/** The leaves at and below a column, in the order of the file. */
+function leavesIn(column: Column, type: arrow.DataType): TypedLeaf[] {
+  if (column.children.length === 0) return [[column, type]];
+  const fields = type.children as arrow.Field[];
+  return column.children.flatMap((child, i) => leavesIn(child, fields[i]!.type));
 }
