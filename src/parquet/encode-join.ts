@@ -5,9 +5,9 @@ import { readThrift, T, type ThriftList, type ThriftStruct, writeThrift } from '
 const MAGIC = new Uint8Array([0x50, 0x41, 0x52, 0x31]);
 
 /** Field ids of Parquet's footer (parquet-format, parquet.thrift). */
-const FILE = { rows: 3, groups: 4, keyValues: 5, createdBy: 6 } as const;
-const GROUP = { columns: 1, fileOffset: 5, ordinal: 7 } as const;
-const CHUNK = {
+export const FILE = { rows: 3, groups: 4, keyValues: 5, createdBy: 6 } as const;
+export const GROUP = { columns: 1, fileOffset: 5, ordinal: 7 } as const;
+export const CHUNK = {
   fileOffset: 2,
   meta: 3,
   offsetIndex: 4,

@@ -1,13 +1,10 @@
 import { compareBytes } from '../schema/value.js';
 import { footerBounds, type TextBounds, textBounds } from './encode-bounds.js';
 import { bitAt, type Column } from './encode-columns.js';
-import { footerOf, structs } from './encode-join.js';
+import { CHUNK, FILE, footerOf, GROUP, structs } from './encode-join.js';
 import { readThrift, T, type ThriftStruct, type ThriftValue, writeThrift } from './encode-thrift.js';
 
-/** Field ids of Parquet's footer and page indexes (parquet-format, parquet.thrift). */
-const FILE = { groups: 4 } as const;
-const GROUP = { columns: 1 } as const;
-const CHUNK = { offsetIndex: 4, offsetIndexLength: 5 } as const;
+/** Field ids of Parquet's page indexes (parquet-format, parquet.thrift). */
 const OFFSET_INDEX = { pages: 1 } as const;
 const PAGE = { firstRow: 3 } as const;
 const COLUMN_INDEX = { nullPages: 1, mins: 2, maxes: 3, order: 4, nullCounts: 5 } as const;
