@@ -1,6 +1,7 @@
 import { columnId } from '../schema/mapping.js';
 import type { DataType, Datum, StructType } from '../schema/types.js';
 import { compareDatum } from '../schema/value.js';
+import { concatBytes } from './concat.js';
 import { CREATED_BY, type EncodedRowGroup } from './encode.js';
 import { footerBounds, textBounds } from './encode-bounds.js';
 import type { Column } from './encode-columns.js';
@@ -66,14 +67,8 @@ export async function encodeSmall(
     }),
   );
   const groups = rows === 0 ? [] : [{ rows, chunks, codecs: chunks.map(() => codec) }];
-  const { pieces, length } = assembleFile(nodes, leaves, groups, CREATED_BY);
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return { bytes, columns, texts };
+  const { pieces } = assembleFile(nodes, leaves, groups, CREATED_BY);
+  return { bytes: concatBytes(pieces), columns, texts };
 }
 
 function leafType(type: DataType): LeafType | undefined {
