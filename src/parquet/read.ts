@@ -4,10 +4,10 @@ import { decodeChunk, decodeSomePages, type LeafColumn } from './column/chunk.js
 import { cutRows } from './column/cut.js';
 import { leavesOf, type ReadNode } from './column/read-tree.js';
 import { concatBytes } from './concat.js';
+import { isDictionaryCoded } from './flat/encoding.js';
 import { FlatFault } from './flat/fault.js';
 import type { ChunkMeta, Footer, Leaf } from './flat/footer.js';
 import { readPages } from './flat/page.js';
-import { isDictionaryEncoding } from './flat/row-group.js';
 import {
   type ChunkPart,
   type RowSelection,
@@ -66,7 +66,7 @@ export async function fetchRowGroup(
 
 /** Whether a page is coded by the dictionary, though the footer let expect otherwise. */
 function usesDictionary(pages: readonly Uint8Array[]): boolean {
-  return pages.some((page) => readPages(page).some(({ encoding }) => isDictionaryEncoding(encoding)));
+  return pages.some((page) => readPages(page).some(({ encoding }) => isDictionaryCoded(encoding)));
 }
 
 /** Bytes that are the smaller part of their memory get some of their own: to be sent to another thread would take all of it along. */

@@ -1,9 +1,10 @@
 import { CODEC, decompressInto } from '../flat/codec.js';
+import { ENCODING } from '../flat/encoding.js';
 import { corrupt, FlatFault } from '../flat/fault.js';
 import type { ChunkMeta, Leaf } from '../flat/footer.js';
 import { type Page, readPages } from '../flat/page.js';
 import { decodeHybrid } from '../flat/rle.js';
-import { decodeValues, Encoding } from './encodings.js';
+import { decodeValues } from './encodings.js';
 import { BinarySink, FixedSink, type Sink, type Values } from './values.js';
 
 /** A decoded column chunk: its levels and its non-null values. `definitions` is left out when all are the maximum. */
@@ -82,7 +83,7 @@ function decodePages(
     const body = pageBody(bytes, page, meta.codec);
     if (page.kind === 'dictionary') {
       const values = openSink(leaf, Math.min(page.values, body.length));
-      decodeValues(values, isBoolean, Encoding.PLAIN, body, 0, body.length, page.values, undefined);
+      decodeValues(values, isBoolean, ENCODING.plain, body, 0, body.length, page.values, undefined);
       dictionary = values.finish();
       continue;
     }

@@ -1,19 +1,8 @@
+import { ENCODING, isDictionaryCoded } from '../flat/encoding.js';
 import { corrupt, FlatFault } from '../flat/fault.js';
 import { decodeHybrid, unpack } from '../flat/rle.js';
 import { decodeDelta32, decodeDelta64 } from './delta.js';
 import { type BinarySink, copyBytes, type FixedSink, gather, type Sink, type Values } from './values.js';
-
-/** The encodings of values, by their numbers in parquet.thrift. */
-export const Encoding = {
-  PLAIN: 0,
-  PLAIN_DICTIONARY: 2,
-  RLE: 3,
-  DELTA_BINARY_PACKED: 5,
-  DELTA_LENGTH_BYTE_ARRAY: 6,
-  DELTA_BYTE_ARRAY: 7,
-  RLE_DICTIONARY: 8,
-  BYTE_STREAM_SPLIT: 9,
-} as const;
 
 /**
  * Appends `count` values of a page, encoded in bytes [at, end), to the sink. `boolean` tells booleans (one byte a value in the sink) from
@@ -30,7 +19,7 @@ export function decodeValues(
   dictionary: Values | undefined,
 ): void {
   if (count === 0) return;
-  if (encoding === Encoding.PLAIN_DICTIONARY || encoding === Encoding.RLE_DICTIONARY) {
+  if (isDictionaryCoded(encoding)) {
     if (dictionary === undefined) throw corrupt('dictionary page missing');
     const bitWidth = bytes[at];
     if (at >= end || bitWidth === undefined || bitWidth > 32) throw corrupt('dictionary indices missing');
@@ -61,10 +50,10 @@ function decodeBooleans(
   count: number,
 ): void {
   sink.reserve(count);
-  if (encoding === Encoding.PLAIN) {
+  if (encoding === ENCODING.plain) {
     if (at + ((count + 7) >> 3) > end) throw corrupt('booleans past the end of their page');
     unpack(bytes, at, 1, sink.bytes, sink.count, count);
-  } else if (encoding === Encoding.RLE) {
+  } else if (encoding === ENCODING.rle) {
     decodeHybrid(bytes, at + 4, end, 1, sink.bytes, sink.count, count);
   } else throw unsupported(encoding);
   sink.count += count;
@@ -81,20 +70,20 @@ function decodeFixed(
   const { width } = sink;
   sink.reserve(count);
   const start = sink.count * width;
-  if (encoding === Encoding.PLAIN) {
+  if (encoding === ENCODING.plain) {
     if (at + count * width > end) throw corrupt('values past the end of their page');
     sink.bytes.set(bytes.subarray(at, at + count * width), start);
-  } else if (encoding === Encoding.BYTE_STREAM_SPLIT) {
+  } else if (encoding === ENCODING.byteStreamSplit) {
     if (at + count * width > end) throw corrupt('values past the end of their page');
     for (let b = 0; b < width; b++) {
       const from = at + b * count;
       for (let i = 0; i < count; i++) sink.bytes[start + i * width + b] = bytes[from + i]!;
     }
-  } else if (encoding === Encoding.DELTA_BINARY_PACKED && width === 4) {
+  } else if (encoding === ENCODING.deltaBinaryPacked && width === 4) {
     decodeDelta32(bytes, at, end, count, new Int32Array(sink.bytes.buffer, start, count));
-  } else if (encoding === Encoding.DELTA_BINARY_PACKED && width === 8) {
+  } else if (encoding === ENCODING.deltaBinaryPacked && width === 8) {
     decodeDelta64(bytes, at, end, count, new Int32Array(sink.bytes.buffer, start, 2 * count));
-  } else if (encoding === Encoding.DELTA_BYTE_ARRAY) {
+  } else if (encoding === ENCODING.deltaByteArray) {
     let index = sink.count;
     eachFrontCoded(bytes, at, end, count, (value, length) => {
       if (length !== width) throw corrupt('value of another length than its column');
@@ -112,8 +101,8 @@ function decodeBinary(
   end: number,
   count: number,
 ): void {
-  if (encoding === Encoding.PLAIN) plainBinary(sink, bytes, at, end, count);
-  else if (encoding === Encoding.DELTA_LENGTH_BYTE_ARRAY) {
+  if (encoding === ENCODING.plain) plainBinary(sink, bytes, at, end, count);
+  else if (encoding === ENCODING.deltaLengthByteArray) {
     const lengths = new Int32Array(count);
     const from = decodeDelta32(bytes, at, end, count, lengths);
     const total = sumOfLengths(lengths);
@@ -121,7 +110,7 @@ function decodeBinary(
     sink.reserve(count, total);
     sink.data.set(bytes.subarray(from, from + total), sink.size);
     for (const length of lengths) sink.offsets[++sink.count] = sink.size += length;
-  } else if (encoding === Encoding.DELTA_BYTE_ARRAY) {
+  } else if (encoding === ENCODING.deltaByteArray) {
     eachFrontCoded(bytes, at, end, count, (value, length) => {
       sink.reserve(1, length);
       copyBytes(value, 0, sink.data, sink.size, length);

@@ -1,6 +1,6 @@
 import type { ByteValues, FlatValues } from './column.js';
 import { decodeDeltaLengths } from './delta.js';
-import { ENCODING } from './encoding.js';
+import { ENCODING, isDictionaryCoded } from './encoding.js';
 import { corrupt, unsupported } from './fault.js';
 import type { Leaf } from './footer.js';
 import { decodeCodes, type Sink } from './sink.js';
@@ -37,7 +37,7 @@ export function bytesSink(leaf: Leaf, entries: number, slab: Uint8Array): BytesS
       dictionary = { slab, starts: dictionaryStarts, lengths: dictionaryLengths };
     },
     page(encoding, start, end, entry, count, present, definition) {
-      if (encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary) {
+      if (isDictionaryCoded(encoding)) {
         // A chunk of nulls alone may name a dictionary and have none.
         if (dictionary === undefined && present === 0)
           dictionary = { slab, starts: new Int32Array(0), lengths: new Int32Array(0) };

@@ -10,3 +10,8 @@ export const ENCODING = {
   rleDictionary: 8,
   byteStreamSplit: 9,
 } as const;
+
+/** Whether values are numbers of a dictionary's entries. */
+export function isDictionaryCoded(encoding: number): boolean {
+  return encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary;
+}

@@ -1,4 +1,5 @@
 import type { ByteRange } from '../source.js';
+import { isDictionaryCoded } from './encoding.js';
 import { corrupt, unsupported } from './fault.js';
 import { THRIFT, type ThriftReader } from './thrift.js';
 
@@ -106,14 +107,9 @@ function readDictionaryPages(reader: ThriftReader): number {
       else reader.skip(type);
     });
     const isData = of.type === 0 || of.type === 3;
-    if (isData && isDictionaryEncoding(of.encoding)) pages += of.count;
+    if (isData && isDictionaryCoded(of.encoding)) pages += of.count;
   });
   return pages;
-}
-
-/** PLAIN_DICTIONARY, RLE_DICTIONARY. */
-export function isDictionaryEncoding(encoding: number): boolean {
-  return encoding === 2 || encoding === 8;
 }
 
 /** An index that is not in the file is none: it only helps. */

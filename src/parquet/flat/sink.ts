@@ -1,7 +1,7 @@
 import { type BytesSink, bytesSink } from './bytes-sink.js';
 import type { FlatValues } from './column.js';
 import { decodeDelta } from './delta.js';
-import { ENCODING } from './encoding.js';
+import { ENCODING, isDictionaryCoded } from './encoding.js';
 import { corrupt, unsupported } from './fault.js';
 import type { Leaf } from './footer.js';
 import { decodeHybrid } from './rle.js';
@@ -71,7 +71,7 @@ function fixedSink(
       if (encoding === ENCODING.plain) {
         if (present * width > end - start) throw corrupt('a page ends early');
         out.set(slab.subarray(start, start + present * width), entry * width);
-      } else if (encoding === ENCODING.plainDictionary || encoding === ENCODING.rleDictionary) {
+      } else if (isDictionaryCoded(encoding)) {
         // A chunk of nulls alone may name a dictionary and have none.
         if (table === undefined && present === 0) table = new Uint8Array(0);
         if (table === undefined) throw corrupt('a dictionary-coded page without a dictionary');

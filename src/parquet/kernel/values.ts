@@ -1,4 +1,4 @@
-import { Encoding } from '../column/encodings.js';
+import { ENCODING, isDictionaryCoded } from '../flat/encoding.js';
 import { corrupt, unsupported } from '../flat/fault.js';
 import { ensureMemory, type Kernel } from './engine.js';
 import { checked, roomFor, type Scratch, type Span, takeRoom } from './place.js';
@@ -68,7 +68,7 @@ export function readValues(
   const { form } = target;
   if (form === 'bits') return readBits(kernel, encoding, span, count, scratch);
   if (count === 0) return 0;
-  if (encoding === Encoding.PLAIN_DICTIONARY || encoding === Encoding.RLE_DICTIONARY) {
+  if (isDictionaryCoded(encoding)) {
     if (dictionary === undefined) throw corrupt('dictionary page missing');
     lookUp(kernel, target, span, count, dictionary, scratch);
   } else if (form === 'text') readTexts(kernel, target, encoding, span, count, scratch);
@@ -90,10 +90,10 @@ function readBits(
   scratch: Scratch,
 ): number {
   const flags = takeRoom(scratch, count * 4);
-  if (encoding === Encoding.PLAIN) {
+  if (encoding === ENCODING.plain) {
     if ((count + 7) >> 3 > end - start) throw corrupt('booleans past the end of their page');
     kernel.unpack(start, 1, flags, count);
-  } else if (encoding === Encoding.RLE) checked(kernel.hybrid(start + 4, end, 1, flags, count));
+  } else if (encoding === ENCODING.rle) checked(kernel.hybrid(start + 4, end, 1, flags, count));
   else throw unsupported(`encoding ${encoding}`);
   return flags;
 }
@@ -127,13 +127,13 @@ function readNumbers(
   scratch: Scratch,
 ): void {
   const slot = nextSlot(target);
-  if (encoding === Encoding.DELTA_BINARY_PACKED) {
+  if (encoding === ENCODING.deltaBinaryPacked) {
     checked(kernel.deltas(start, end, count, slot, width, takeRoom(scratch, 8)));
     return;
   }
   if (count * width > end - start) throw corrupt('values past the end of their page');
-  if (encoding === Encoding.PLAIN) kernel.move(slot, start, count * width);
-  else if (encoding === Encoding.BYTE_STREAM_SPLIT) kernel.unsplit(start, count, width, slot);
+  if (encoding === ENCODING.plain) kernel.move(slot, start, count * width);
+  else if (encoding === ENCODING.byteStreamSplit) kernel.unsplit(start, count, width, slot);
   else throw unsupported(`encoding ${encoding}`);
 }
 
@@ -147,7 +147,7 @@ function readTexts(
 ): void {
   const slot = nextSlot(target);
   const { values, size } = target;
-  if (encoding === Encoding.PLAIN) {
+  if (encoding === ENCODING.plain) {
     ensureText(target, end - start);
     target.size = checked(kernel.texts(start, end, count, slot, values + size, values)) - values;
     return;
@@ -156,13 +156,13 @@ function readTexts(
   const number = takeRoom(scratch, 8);
   const from = checked(kernel.deltas(start, end, count, lengths, 4, number));
   const total = checked(kernel.sum(lengths, count));
-  if (encoding === Encoding.DELTA_LENGTH_BYTE_ARRAY) {
+  if (encoding === ENCODING.deltaLengthByteArray) {
     if (total > end - from) throw corrupt('text past the end of its page');
     ensureText(target, total);
     kernel.move(values + size, from, total);
     kernel.endsOf(lengths, count, slot, size);
     target.size += total;
-  } else if (encoding === Encoding.DELTA_BYTE_ARRAY) {
+  } else if (encoding === ENCODING.deltaByteArray) {
     const suffixes = takeRoom(scratch, count * 4);
     const rest = checked(kernel.deltas(from, end, count, suffixes, 4, number));
     ensureText(target, total + checked(kernel.sum(suffixes, count)));
