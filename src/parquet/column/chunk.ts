@@ -1,8 +1,8 @@
-import { CODEC, decompressInto } from '../flat/codec.js';
+import { decompressInto } from '../flat/codec.js';
 import { ENCODING } from '../flat/encoding.js';
 import { corrupt, FlatFault } from '../flat/fault.js';
 import type { ChunkMeta, Leaf } from '../flat/footer.js';
-import { type Page, readPages } from '../flat/page.js';
+import { bareLevels, isBare, type Page, readPages } from '../flat/page.js';
 import { decodeHybrid } from '../flat/rle.js';
 import { decodeValues } from './encodings.js';
 import { BinarySink, FixedSink, type Sink, type Values } from './values.js';
@@ -102,11 +102,10 @@ function openSink(leaf: Leaf, claimed: number): Sink {
 /** The page as it was before compression: levels, which version 2 never compresses, and values. */
 function pageBody(bytes: Uint8Array, page: Page, codec: number): Uint8Array {
   const raw = bytes.subarray(page.start, page.end);
-  const levels = page.kind === 'v2' ? page.repetitionBytes + page.definitionBytes : 0;
-  if (codec === CODEC.uncompressed || (page.kind === 'v2' && (!page.compressed || raw.length === levels)))
-    return raw;
+  if (isBare(page, codec)) return raw;
   if (page.uncompressed > LIMITS.pageBytes)
     throw new FlatFault('limit', `a page of ${page.uncompressed} bytes`);
+  const levels = bareLevels(page);
   const body = roomFor(page.uncompressed);
   if (levels > 0) body.set(raw.subarray(0, levels));
   decompressInto(codec, raw.subarray(levels), body, levels, body.length);

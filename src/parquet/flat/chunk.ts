@@ -3,7 +3,7 @@ import type { FlatColumn } from './column.js';
 import { ENCODING } from './encoding.js';
 import { corrupt, FlatFault, unsupported } from './fault.js';
 import type { ChunkMeta, Leaf } from './footer.js';
-import { type Page, readPages } from './page.js';
+import { bareLevels, type Page, readPages } from './page.js';
 import { decodeHybrid } from './rle.js';
 import { openSink } from './sink.js';
 
@@ -108,7 +108,7 @@ function inflate(
   start: number,
   end: number,
 ): void {
-  const levels = page.kind === 'v2' ? page.repetitionBytes + page.definitionBytes : 0;
+  const levels = bareLevels(page);
   if (levels > 0) slab.set(bytes.subarray(page.start, page.start + levels), start);
   const compressed = bytes.subarray(page.start + levels, page.end);
   if (page.kind === 'v2' && (!page.compressed || compressed.length === 0))

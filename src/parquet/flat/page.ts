@@ -1,3 +1,4 @@
+import { CODEC } from './codec.js';
 import { corrupt, unsupported } from './fault.js';
 import { THRIFT, ThriftReader } from './thrift.js';
 
@@ -16,6 +17,17 @@ export interface Page {
   readonly repetitionBytes: number;
   readonly definitionBytes: number;
   readonly compressed: boolean;
+}
+
+/** Bytes of levels in front of a page's values that are never compressed: those of version 2. */
+export function bareLevels(page: Page): number {
+  return page.kind === 'v2' ? page.repetitionBytes + page.definitionBytes : 0;
+}
+
+/** Whether a page stands in its chunk as it was before compression. */
+export function isBare(page: Page, codec: number): boolean {
+  if (codec === CODEC.uncompressed) return true;
+  return page.kind === 'v2' && (!page.compressed || page.end - page.start === bareLevels(page));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { CODEC, decompressInto } from '../flat/codec.js';
 import { corrupt } from '../flat/fault.js';
-import type { Page } from '../flat/page.js';
+import { bareLevels, isBare, type Page } from '../flat/page.js';
 import { type Kernel, kernelBytes, SLACK } from './engine.js';
 
 /** Bytes [start, end) of the kernel's memory. */
@@ -42,12 +42,12 @@ export function placePage(
   scratch: Scratch,
 ): Span {
   const raw = chunk.subarray(page.start, page.end);
-  const levels = page.kind === 'v2' ? page.repetitionBytes + page.definitionBytes : 0;
-  if (codec === CODEC.uncompressed || (page.kind === 'v2' && (!page.compressed || raw.length === levels))) {
+  if (isBare(page, codec)) {
     const start = takeRoom(scratch, raw.length);
     kernelBytes().set(raw, start);
     return { start, end: start + raw.length };
   }
+  const levels = bareLevels(page);
   const start = takeRoom(scratch, page.uncompressed);
   const span = { start, end: start + page.uncompressed };
   const bytes = kernelBytes();
