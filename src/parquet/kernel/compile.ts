@@ -50,7 +50,6 @@ const BUILT_IN: Readonly<Record<string, { takes: KernelType[]; gives?: KernelTyp
   low: { takes: ['i64'], gives: 'i32', code: [0xa7] },
   long: { takes: ['i32'], gives: 'i64', code: [0xac] },
   copy: { takes: ['i32', 'i32', 'i32'], code: [0xfc, 10, 0, 0] },
-  fill: { takes: ['i32', 'i32', 'i32'], code: [0xfc, 11, 0] },
 };
 
 const VOID = 0x40;
@@ -76,7 +75,7 @@ const NOT = 0x45;
  * `fn name(a, b: i64) { ... }` gives an i32: 0 unless it returns another. `let`, `=`, `if`, `else`, `while`, `break`, `return`; names are i32 unless declared
  * `: i64`; operators as in C, comparisons signed; `&&` and `||` take and give 0 or 1, both sides looked at only where needed. Memory is `u8[at]`, `u16[at]`,
  * `i32[at]`, `i64[at]`, `v128[at]`, at byte addresses of any alignment. Built in: `less` and `above` compare unsigned, `long` widens a signed number, `low`
- * cuts one, `copy(to, from, bytes)` and `fill(to, byte, bytes)` act on memory.
+ * cuts one, `copy(to, from, bytes)` moves memory.
  */
 export function compileRoutines(source: string): Routine[] {
   return new Compiler(source).routines();

@@ -27,7 +27,6 @@ interface Form {
 interface Part {
   readonly chunk: FetchedChunk;
   readonly pages: readonly Page[];
-  readonly rows: number;
 }
 
 /** One column of some row groups that follow one another. */
@@ -118,7 +117,7 @@ function columnOf(node: ReadNode, tasks: readonly DecodeTask[]): Column {
     if (pages.some(({ values, uncompressed }) => values > MOST_VALUES || uncompressed > MOST_PAGE))
       throw new FlatFault('limit', 'a large page');
     rows += task.rows;
-    return { chunk, pages, rows: task.rows };
+    return { chunk, pages };
   });
   return { ...form, parts, rows };
 }
