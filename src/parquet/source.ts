@@ -68,11 +68,11 @@ export class StoreSource implements FileSource, RangeReader {
 
   /** True where bytes [start, end) are at hand, or on their way. */
   holds(start: number, end: number): boolean {
-    return this.#held.some((held) => held.start <= start && end <= held.end);
+    return this.#holder(start, end) !== undefined;
   }
 
   async read(start: number, end: number): Promise<Uint8Array> {
-    const known = this.#held.find((held) => held.start <= start && end <= held.end);
+    const known = this.#holder(start, end);
     if (known) return (await known.bytes).subarray(start - known.start, end - known.start);
     const from = this.isWhole ? 0 : start;
     const to = this.isWhole ? this.size : end;
@@ -106,6 +106,10 @@ export class StoreSource implements FileSource, RangeReader {
   /** Forgets what was read. */
   release(): void {
     this.#held = [];
+  }
+
+  #holder(start: number, end: number): Held | undefined {
+    return this.#held.find((held) => held.start <= start && end <= held.end);
   }
 
   async #fetch(start: number, end: number): Promise<Uint8Array> {
