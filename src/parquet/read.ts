@@ -10,8 +10,8 @@ import type { ChunkMeta, Footer, Leaf } from './flat/footer.js';
 import { readPages } from './flat/page.js';
 import {
   type ChunkPart,
+  lengthOfRuns,
   type RowSelection,
-  rowsOfRuns,
   type WantedChunk,
   wantedChunks,
 } from './selection.js';
@@ -60,7 +60,7 @@ export async function fetchRowGroup(
       return { leaf, meta, bytes: part ? detached(joined(pieces)) : joined(pieces), part };
     },
   );
-  const rows = selection ? rowsOfRuns(selection.runs) : footer.rowGroups[rowGroup]!.rows;
+  const rows = selection ? lengthOfRuns(selection.runs) : footer.rowGroups[rowGroup]!.rows;
   return { group: rowGroup, rows, nodes, chunks: await Promise.all(chunks) };
 }
 

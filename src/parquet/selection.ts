@@ -60,11 +60,11 @@ export function bytesOfChunks(chunks: readonly WantedChunk[]): number {
   return bytes;
 }
 
-/** How many rows runs have together. */
-export function rowsOfRuns(runs: Int32Array): number {
-  let rows = 0;
-  for (let i = 0; i < runs.length; i += 2) rows += runs[i + 1]! - runs[i]!;
-  return rows;
+/** How many rows, or other items, runs have together. */
+export function lengthOfRuns(runs: Int32Array): number {
+  let length = 0;
+  for (let i = 0; i < runs.length; i += 2) length += runs[i + 1]! - runs[i]!;
+  return length;
 }
 
 /** The pages that hold rows of the runs. */

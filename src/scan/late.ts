@@ -3,7 +3,7 @@ import { toRecordBatch } from '../parquet/arrow-data.js';
 import { leavesOf, type ReadNode } from '../parquet/column/read-tree.js';
 import { decodeInPart } from '../parquet/quick.js';
 import { fetchRowGroup } from '../parquet/read.js';
-import { bytesOfChunks, type RowSelection, rowsOfRuns, wantedChunks } from '../parquet/selection.js';
+import { bytesOfChunks, lengthOfRuns, type RowSelection, wantedChunks } from '../parquet/selection.js';
 import { type RangeReader, SMALL_FILE } from '../parquet/source.js';
 import { toArrowField } from '../schema/arrow.js';
 import type { BoundPredicate } from './bind.js';
@@ -113,7 +113,7 @@ export async function lookFirst(
   late.saved += saved;
   if (runs.length === 0) return undefined;
   if (saved < before * LEAST_SAVED) return group;
-  return { ...group, rows: rowsOfRuns(selection.runs), selection };
+  return { ...group, rows: lengthOfRuns(selection.runs), selection };
 }
 
 /** Rows of a row group, given by their place among those wanted, as runs within it; the first `limit` alone. */

@@ -1,7 +1,7 @@
 import { leavesOf } from '../parquet/column/read-tree.js';
 import type { PageIndexes } from '../parquet/footer-cache.js';
 import { indexRanges, type PagePlaces, parsePageIndex } from '../parquet/page-index.js';
-import { bytesOfChunks, rowsOfRuns, wantedChunks } from '../parquet/selection.js';
+import { bytesOfChunks, lengthOfRuns, wantedChunks } from '../parquet/selection.js';
 import { type ByteRange, SMALL_FILE } from '../parquet/source.js';
 import type { BoundColumn, BoundPredicate } from './bind.js';
 import { deadRows } from './file-rows.js';
@@ -44,7 +44,7 @@ export async function selectRows(
     if (!indexed.includes(group)) return [group];
     const kept = judged.size === 0 ? undefined : rowsByPages(plan, open, where, group);
     const runs = kept === undefined ? wholeRuns(group) : runsOf(kept);
-    const rows = rowsOfRuns(runs);
+    const rows = lengthOfRuns(runs);
     if (rows === 0) return [];
     // What the first row group does not have is not found soon: the others are read at once.
     const isFirst = group === groups[0] && open.file === plan.files[0];
@@ -52,7 +52,7 @@ export async function selectRows(
     if (rows > group.rows * MOST_KEPT && !isLimited) return [group];
     const places = placesOf(open.indexes, group, leaves);
     const parts = isLimited ? inPieces(runs, plan.limit) : [runs];
-    return parts.map((part) => ({ ...group, rows: rowsOfRuns(part), selection: { runs: part, places } }));
+    return parts.map((part) => ({ ...group, rows: lengthOfRuns(part), selection: { runs: part, places } }));
   });
 }
 

@@ -1,5 +1,6 @@
 import { corrupt } from '../flat/fault.js';
 import type { Leaf } from '../flat/footer.js';
+import { lengthOfRuns } from '../selection.js';
 import type { LeafColumn } from './chunk.js';
 import type { Values } from './values.js';
 
@@ -15,7 +16,7 @@ export function cutRows(column: LeafColumn, leaf: Leaf, rows: number, runs: Int3
   if (runs.length === 2 && runs[0] === 0 && runs[1] === rows) return column;
   const values = definitions === undefined ? entries : valueRuns(definitions, leaf.maxDefinition, entries);
   return {
-    entries: total(entries),
+    entries: lengthOfRuns(entries),
     definitions: definitions && cutBytes(definitions, entries, 1),
     repetitions: repetitions && cutBytes(repetitions, entries, 1),
     values: cutValues(column.values, values),
@@ -48,7 +49,7 @@ function valueRuns(definitions: Uint8Array, max: number, entries: Int32Array): I
 }
 
 function cutValues(values: Values, runs: Int32Array): Values {
-  const count = total(runs);
+  const count = lengthOfRuns(runs);
   if (values.kind === 'fixed') {
     return { kind: 'fixed', width: values.width, count, bytes: cutBytes(values.bytes, runs, values.width) };
   }
@@ -70,19 +71,13 @@ function cutValues(values: Values, runs: Int32Array): Values {
 
 /** Runs of items of `width` bytes, in memory of their own that typed views of any width fit. */
 function cutBytes(bytes: Uint8Array, runs: Int32Array, width: number): Uint8Array {
-  const cut = new Uint8Array((total(runs) * width + 7) & ~7);
+  const cut = new Uint8Array((lengthOfRuns(runs) * width + 7) & ~7);
   let at = 0;
   for (let i = 0; i < runs.length; i += 2) {
     cut.set(bytes.subarray(runs[i]! * width, runs[i + 1]! * width), at);
     at += (runs[i + 1]! - runs[i]!) * width;
   }
   return width === 1 ? cut.subarray(0, at) : cut;
-}
-
-function total(runs: Int32Array): number {
-  let sum = 0;
-  for (let i = 0; i < runs.length; i += 2) sum += runs[i + 1]! - runs[i]!;
-  return sum;
 }
 
 function miscounted(): Error {
