@@ -2,6 +2,7 @@ import { isTableError } from '../errors.js';
 import type { Span } from '../interval/calendar.js';
 import { instantText } from '../interval/interval.js';
 import type { TableContext } from '../runtime/table-context.js';
+import { mapLimit } from '../snapshot/parallel.js';
 import type { State } from '../snapshot/state.js';
 import type { CommittedNote, FailedNote, RunFacts, RunNote } from './facts.js';
 import { encodeName, entryOf } from './ledger.js';
@@ -29,7 +30,7 @@ export async function readNotes(table: TableContext, pipeline: string, span: Spa
   const keys: string[] = [];
   for await (const page of table.store.list(`${folderOf(pipeline)}${spanName(textOf(span))}/`))
     keys.push(...page.map(({ key }) => key));
-  const notes = await each(keys, (key) => readNote(table, key));
+  const notes = await mapLimit(keys, AHEAD, (key) => readNote(table, key));
   return notes
     .filter((note) => note !== undefined)
     .sort((a, b) => a.attempt - b.attempt || a.startedAt - b.startedAt);
@@ -41,7 +42,7 @@ export function readCommitted(
   pipeline: string,
   runs: readonly (Span & { readonly attempt: number })[],
 ): Promise<(CommittedNote | undefined)[]> {
-  return each(runs, async ({ attempt, ...span }) => {
+  return mapLimit(runs, AHEAD, async ({ attempt, ...span }) => {
     const note = await readNote(table, `${folderOf(pipeline)}${spanName(textOf(span))}/${attempt}.json`);
     return note?.status === 'committed' && note.attempt === attempt ? note : undefined;
   });
@@ -56,7 +57,7 @@ export async function readFailures(
   const keys: string[] = [];
   for await (const page of table.store.list(folderOf(pipeline)))
     for (const { key } of page) if (key.includes('-failed-')) keys.push(key);
-  const notes = await each(keys, (key) => readNote(table, key));
+  const notes = await mapLimit(keys, AHEAD, (key) => readNote(table, key));
   return notes.filter((note): note is FailedNote => {
     if (note?.status !== 'failed') return false;
     const span = { startMs: Date.parse(note.start), endMs: Date.parse(note.end) };
@@ -83,19 +84,6 @@ export function noteOf(bytes: Uint8Array): RunNote | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function each<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length) {
-      const index = next++;
-      results[index] = await run(items[index]!);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(AHEAD, items.length) }, worker));
-  return results;
 }
 
 /** Where the notes of a pipeline lie. */
