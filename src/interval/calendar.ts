@@ -128,7 +128,7 @@ export class Calendar {
    * instant lies in. Where the zone skips midnight it is midnight all the same.
    */
   wallMs(ms: number): number {
-    if (isSubDay(this.step.unit)) return ms + Math.round(this.#zone.offsetMinutes(ms) * 60_000);
+    if (isSubDay(this.step.unit)) return ms + this.#zone.offsetMs(ms);
     return this.#dayAt(this.#indexOf(ms)) * DAY_MS + this.step.minute * 60_000;
   }
 

@@ -18,12 +18,12 @@ export function labelText(step: Step, ms: number, wallMs: (ms: number) => number
 /** What the zone's clocks show, with the offset: `2024-11-03T01:00-05:00`. */
 export function localText(zone: Zone, ms: number): string {
   if (zone.id === 'UTC') return utcText(ms);
-  const offset = zone.offsetMinutes(ms);
-  const wall = new Date(ms + Math.round(offset * 60_000)).toISOString();
+  const offset = zone.offsetMs(ms);
+  const wall = new Date(ms + offset).toISOString();
   // As Temporal has it: an offset is rounded to the minute.
-  const minutes = Math.round(Math.abs(offset));
+  const minutes = Math.round(Math.abs(offset) / 60_000);
   const hours = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
-  const text = wall.slice(0, ms % 60_000 === 0 && Number.isInteger(offset) ? 16 : 19);
+  const text = wall.slice(0, ms % 60_000 === 0 && offset % 60_000 === 0 ? 16 : 19);
   return `${text}${offset < 0 ? '-' : '+'}${hours.join(':')}`;
 }
 

@@ -22,8 +22,8 @@ export interface Zone {
   at(day: number, minuteOfDay: number): number;
   /** True when the offset from UTC changes at or after the instant, as far as the time zone database tells. */
   changesAfter(ms: number): boolean;
-  /** Minutes east of UTC, with a fraction where the zone has seconds. */
-  offsetMinutes(ms: number): number;
+  /** Milliseconds east of UTC. */
+  offsetMs(ms: number): number;
 }
 
 const zones = new Map<string, Zone>();
@@ -56,7 +56,7 @@ const utc: Zone = {
   dayOf: (ms) => Math.floor(ms / DAY_MS),
   at: (day, minute) => day * DAY_MS + minute * 60_000,
   changesAfter: () => false,
-  offsetMinutes: () => 0,
+  offsetMs: () => 0,
 };
 
 function namedZone(id: string): Zone {
@@ -101,7 +101,7 @@ function namedZone(id: string): Zone {
       return ms;
     },
     changesAfter: (ms) => zoned(ms).getTimeZoneTransition('next') !== null,
-    offsetMinutes: (ms) => offsetMs(ms) / 60_000,
+    offsetMs,
   };
 }
 
