@@ -74,7 +74,8 @@ async function scopeOf(
 function filePlaces(state: State, target: Target, intervals: readonly Interval[]): (id: number) => Place {
   const { field } = target;
   const physical = physicalName(field, columnMappingMode(state.metadata, state.protocol));
-  const indexOf = positions(target, intervals);
+  const bounds = boundsOf(target, intervals);
+  const indexOf = positions(target, intervals, bounds);
   const partition = state.files.partition(physical);
   if (partition) {
     const places = partition.values.map((raw) => {
@@ -83,7 +84,6 @@ function filePlaces(state: State, target: Target, intervals: readonly Interval[]
     });
     return (id) => places[partition.codes[id] ?? -1];
   }
-  const bounds = boundsOf(target, intervals);
   const statistics = state.files.statistics([physical]);
   return (id) => {
     const [least, greatest] = [statistics.min(id), statistics.max(id)];
@@ -104,8 +104,11 @@ function filePlaces(state: State, target: Target, intervals: readonly Interval[]
 }
 
 /** The position of the interval that a value lies in; -1 for none. */
-export function positions(target: Target, intervals: readonly Interval[]): (value: Datum) => number {
-  const bounds = boundsOf(target, intervals);
+export function positions(
+  target: Target,
+  intervals: readonly Interval[],
+  bounds: Bounds | undefined = boundsOf(target, intervals),
+): (value: Datum) => number {
   if (!bounds) {
     const byLabel = new Map(intervals.map(({ label }, i) => [label, i]));
     return (value) => byLabel.get(value as string) ?? -1;
