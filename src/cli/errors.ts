@@ -94,7 +94,8 @@ export function errorLines(error: unknown): string[] {
   return lines;
 }
 
-function messageOf(error: unknown): string {
+/** What an error says; of what is none, its text. */
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

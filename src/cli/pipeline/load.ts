@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { isTableError, TableError } from '../../errors.js';
 import type { Pipeline } from '../../pipeline/pipeline.js';
 import { thrownAt } from '../../pipeline/place.js';
-import { PipelineError, UsageError } from '../errors.js';
+import { messageOf, PipelineError, UsageError } from '../errors.js';
 import type { Session } from '../session.js';
 
 /** Which pipeline of a file or table is meant. */
@@ -78,8 +78,9 @@ async function pipelinesOfFile(file: string): Promise<Pipeline[]> {
 
 /** In one line, with the place. The loader adds a list of the files that required what is missing. */
 function reasonOf(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
-  const text = reason.replace(/\nRequire stack:[\s\S]*/, '').replace(/\s*\n\s*/g, ' ');
+  const text = messageOf(error)
+    .replace(/\nRequire stack:[\s\S]*/, '')
+    .replace(/\s*\n\s*/g, ' ');
   const place = thrownAt(error);
   return place === undefined || text.includes(place) ? text : `${text} (at ${place})`;
 }
@@ -91,8 +92,7 @@ export async function calling<T>(file: string, task: () => Promise<T>): Promise<
   } catch (error) {
     const place = thrownAt(error);
     if (isTableError(error) || place === undefined) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new PipelineError(`${message} (at ${place})`, { file, place }, error);
+    throw new PipelineError(`${messageOf(error)} (at ${place})`, { file, place }, error);
   }
 }
 
