@@ -1,6 +1,5 @@
 import type { RecordBatch } from 'apache-arrow';
-import { checkWinners } from '../commit/conflict.js';
-import { type Planned, transact, type WinnersCheck } from '../commit/transaction.js';
+import { type Planned, transact } from '../commit/transaction.js';
 import { isTableError, TableError } from '../errors.js';
 import { type Interval, instantText } from '../interval/interval.js';
 import type { Action } from '../log/actions.js';
@@ -13,7 +12,7 @@ import { stageEvolving } from '../write/evolve.js';
 import { type Amount, assertMayRemove, NOTHING, stagedAmount } from '../write/plan.js';
 import { ruledBatches } from '../write/ruled-source.js';
 import type { RowSource } from '../write/source.js';
-import type { Work } from '../write/work.js';
+import { type Work, winnersCheckOf } from '../write/work.js';
 import {
   type CommittedNote,
   commitFacts,
@@ -217,8 +216,7 @@ export async function commitRun(
   options: Pick<RunOptions, 'signal' | 'retryFor'>,
 ): Promise<{ readonly version: number; readonly outcome: Outcome }> {
   const { table, definition } = job;
-  const check: WinnersCheck = (url, before, now) =>
-    work.checkWinners ? work.checkWinners(url, before, now) : checkWinners(url, before, now);
+  const check = winnersCheckOf(work);
   const decide = async (state: State): Promise<Planned<Outcome>> => {
     check(table.url, base, state);
     if (attemptOf(state, definition.name, interval) !== before)

@@ -1,6 +1,5 @@
-import { checkWinners } from '../commit/conflict.js';
 import { transactTogether } from '../commit/group.js';
-import { type CommitPlan, type Planned, transact, type WinnersCheck } from '../commit/transaction.js';
+import { type CommitPlan, type Planned, transact } from '../commit/transaction.js';
 import { isTableError, TableError } from '../errors.js';
 import type { TableContext } from '../runtime/table-context.js';
 import type { State } from '../snapshot/state.js';
@@ -15,7 +14,7 @@ import {
   recordOf,
 } from './replay.js';
 import type { PlannedWrite, VerbName, WriteOptions, WriteResult } from './verb.js';
-import type { Work } from './work.js';
+import { type Work, winnersCheckOf } from './work.js';
 
 /** A verb half done: what it adds lies in the table's store as files which no snapshot mentions yet. */
 export class StagedWrite {
@@ -88,7 +87,7 @@ export class StagedWrite {
         this.#table,
         (state) => this.#decide(state, pinned),
         this.#options,
-        this.#checkWinners,
+        winnersCheckOf(this.#work),
       );
       if (!committed) await this.discard();
       return { ...result, version, attempts: committed ? attempts : 0 };
@@ -133,15 +132,12 @@ export class StagedWrite {
     };
   }
 
-  readonly #checkWinners: WinnersCheck = (url, before, now) =>
-    this.#work.checkWinners ? this.#work.checkWinners(url, before, now) : checkWinners(url, before, now);
-
   #facts({ facts }: CommitPlan): Pick<CommitPlan, 'facts'> {
     return this.#tap ? { facts: { ...facts, [ROWS_DIGEST]: { ...this.#tap.digest } } } : {};
   }
 
   async #planOn(state: State): Promise<PlannedWrite> {
-    this.#checkWinners(this.#table.url, this.#base, state);
+    winnersCheckOf(this.#work)(this.#table.url, this.#base, state);
     const planned = await this.#work.plan(state, this.#options.isolation);
     assertMayRemove(this.#table.url, state, planned.plan);
     assertWithin(this.#options, planned.plan);

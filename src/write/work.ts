@@ -1,3 +1,5 @@
+import { checkWinners } from '../commit/conflict.js';
+import type { WinnersCheck } from '../commit/transaction.js';
 import type { State } from '../snapshot/state.js';
 import type { StagedFile } from '../stage/staged.js';
 import type { Isolation } from './isolation.js';
@@ -23,4 +25,9 @@ export interface Work {
   discard(): Promise<void>;
   /** Gives the local disk back; staged files stay. */
   close(): Promise<void>;
+}
+
+/** The check of a work, or else the one that no other metadata and no other protocol pass. */
+export function winnersCheckOf(work: Work): WinnersCheck {
+  return work.checkWinners?.bind(work) ?? checkWinners;
 }
