@@ -7,8 +7,7 @@ import { generate, type Sequence } from '../support/model/generate.js';
 import { keptSequences } from '../support/model/kept.js';
 import { expectSame, type Reached, runSequence } from '../support/model/run-sequence.js';
 import { shrink } from '../support/model/shrink.js';
-import { createStatement, type Statement, sparkStatements } from '../support/model/spark-sql.js';
-import { applyOperation, isSkipped, type Model, type Operation } from '../support/model/steps.js';
+import { sparkTwin } from '../support/model/spark-sql.js';
 import { folder, shared, startSpark } from './engines.js';
 
 /**
@@ -43,8 +42,8 @@ interface Ran {
 /** Runs a sequence here and on the model. */
 async function run(sequence: Sequence): Promise<Ran> {
   const url = join(root, `t${names++}`);
-  const foreign: NonNullable<Parameters<typeof runSequence>[2]['foreign']> = (engine, step, columns) =>
-    runForeign(engines, url, engine, step, columns);
+  const foreign: NonNullable<Parameters<typeof runSequence>[2]['foreign']> = (engine, step, model) =>
+    runForeign(engines, url, engine, step, model);
   return { sequence, url, reached: await runSequence(url, sequence, { runtimes, foreign }) };
 }
 
@@ -76,7 +75,7 @@ function isReadByDeltars({ properties }: Sequence): boolean {
 async function compareWithSpark(ran: readonly Ran[]): Promise<(Error | undefined)[]> {
   const twins = ran.map(({ sequence, url }) => ({
     url: `${url}-twin`,
-    steps: twinSteps(`${url}-twin`, sequence),
+    steps: sparkTwin(`${url}-twin`, sequence),
   }));
   const played = await engines.ask('twins.play', { tables: twins });
   const tables = ran.map(({ url, reached }) => ({ url, versions: reached.map(({ version }) => version) }));
@@ -108,27 +107,6 @@ async function compareWithSpark(ran: readonly Ran[]): Promise<(Error | undefined
 /** What delta-rs reads. */
 function linesAt(table: { readonly url: string; readonly versions: readonly number[] }) {
   return engines.ask('deltatwins.read', table);
-}
-
-/** What Spark does, a list of statements a step, after the one that creates the table. Operations refused or skipped are left out. */
-function twinSteps(url: string, sequence: Sequence): Statement[][] {
-  const { columns, partitionBy, steps } = sequence;
-  let model: Model = { columns, partitionBy, rows: [] };
-  const one = (operation: Operation): Statement[] => {
-    const outcome = applyOperation(model, operation);
-    if ('refused' in outcome || isSkipped(model, operation)) return [];
-    const statements = sparkStatements(url, model, operation);
-    model = outcome;
-    return statements;
-  };
-  const made = steps.map((step): Statement[] => {
-    if (step.op === 'race') return step.steps.flatMap(one);
-    if (step.op === 'checkpoint') return [];
-    if (step.op !== 'foreign') return one(step);
-    const { step: other } = step;
-    return other.op === 'checkpoint' || other.op === 'compact' ? [] : one(other);
-  });
-  return [[createStatement(url, sequence)], ...made];
 }
 
 /** What a sequence fails with, given what to compare it with. */

@@ -14,15 +14,8 @@ import {
 } from './cells.js';
 import { type Condition, conditionSql, type Dialect, type Value, valueSql } from './expressions.js';
 import type { Sequence } from './generate.js';
-import {
-  applyOperation,
-  deduped,
-  isSkipped,
-  type Model,
-  type Operation,
-  type SetValues,
-  type Step,
-} from './steps.js';
+import { applyOperation, deduped, type Model, type Operation, type SetValues } from './steps.js';
+import { twinSteps } from './twin.js';
 
 /**
  * A table of delta-rs's own, and what it does there, a list of operations a step. What it has no verb for, it gets as the model's rows. It is not partitioned by
@@ -37,29 +30,12 @@ export function deltarsTwin(sequence: Sequence): {
   return {
     schema: schemaJson(columns),
     partitionBy: partitionBy.filter((column) => column !== 'm'),
-    steps: stepsOf(sequence),
+    steps: twinSteps(sequence, operationsOf, (op) => [{ op }]),
   };
 }
 
-function stepsOf({ columns, partitionBy, steps }: Sequence): JsonObject[][] {
-  let model: Model = { columns, partitionBy, rows: [] };
-  const one = (operation: Operation): JsonObject[] => {
-    const outcome = applyOperation(model, operation);
-    if ('refused' in outcome || isSkipped(model, operation)) return [];
-    const before = model;
-    model = outcome;
-    return operationsOf(before, outcome, operation);
-  };
-  return steps.map((step: Step): JsonObject[] => {
-    if (step.op === 'race') return step.steps.flatMap(one);
-    if (step.op === 'checkpoint') return [{ op: 'checkpoint' }];
-    if (step.op !== 'foreign') return one(step);
-    const { step: other } = step;
-    return other.op === 'checkpoint' || other.op === 'compact' ? [{ op: other.op }] : one(other);
-  });
-}
-
-function schemaJson(columns: readonly Column[], isWide?: boolean): JsonObject {
+/** A table's schema as delta-rs takes it. */
+export function schemaJson(columns: readonly Column[], isWide?: boolean): JsonObject {
   return JSON.parse(serializeSchema(parseDdl(ddlOf(columns, isWide)))) as JsonObject;
 }
 

@@ -1,8 +1,6 @@
-import { parseDdl } from '../../../src/index.js';
-import { serializeSchema } from '../../../src/schema/schema-json.js';
-import type { JsonObject } from '../../../src/schema/types.js';
 import type { Engines } from '../engines/client.js';
-import { ddlOf, lineOf } from './cells.js';
+import { lineOf } from './cells.js';
+import { schemaJson } from './deltars-steps.js';
 import { conditionSql } from './expressions.js';
 import { foreignStatements } from './spark-sql.js';
 import type { ForeignStep, Model } from './steps.js';
@@ -31,7 +29,7 @@ async function runSpark(engines: Engines, url: string, step: ForeignStep, model:
 async function runDeltars(engines: Engines, url: string, step: ForeignStep, { columns, isWide }: Model) {
   switch (step.op) {
     case 'append': {
-      const schema = JSON.parse(serializeSchema(parseDdl(ddlOf(columns, isWide)))) as JsonObject;
+      const schema = schemaJson(columns, isWide);
       const lines = step.rows.map((row) => lineOf(row, columns));
       await engines.ask('deltars.write', { url, schema, lines });
       return;

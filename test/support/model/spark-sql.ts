@@ -9,6 +9,7 @@ import {
   type SetValues,
   withColumn,
 } from './steps.js';
+import { twinSteps } from './twin.js';
 
 /** What Spark is to do: a statement, or a write of its data frames where SQL has none. */
 export type Statement =
@@ -20,8 +21,14 @@ export type Statement =
       readonly partitionBy?: readonly Column[];
     };
 
-/** A table of Spark's own. Columns are mapped, and types wide, where they are in ours, so that they can be dropped and widened. */
-export function createStatement(
+/** A table of Spark's own, and what it does there: a list of statements a step, after the one that creates the table. */
+export function sparkTwin(url: string, sequence: Sequence): Statement[][] {
+  const steps = twinSteps(sequence, (before, _, operation) => sparkStatements(url, before, operation));
+  return [[createStatement(url, sequence)], ...steps];
+}
+
+/** Columns are mapped, and types wide, where they are in ours, so that they can be dropped and widened. */
+function createStatement(
   url: string,
   { columns, partitionBy, properties }: Pick<Sequence, 'columns' | 'partitionBy' | 'properties'>,
 ): Statement {
@@ -49,7 +56,7 @@ export function foreignStatements(url: string, model: Model, step: ForeignStep):
 }
 
 /** The operation in Spark, on a table that is as the model says. It must be one that is not refused. */
-export function sparkStatements(url: string, before: Model, operation: Operation): Statement[] {
+function sparkStatements(url: string, before: Model, operation: Operation): Statement[] {
   if ('evolve' in operation && operation.evolve && !before.columns.includes('x')) {
     const { evolve: _, ...rest } = operation;
     const added = sparkStatements(url, before, { op: 'addColumn', column: 'x' });
