@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { Evolve } from '../write/verb.js';
+import { EVOLVE, type Evolve } from '../write/verb.js';
 import { IMPORT_MODES, type ModeFlags, modeFault } from './import-mode.js';
 import { INPUT_FORMATS, type InputFormat } from './input/format.js';
 import { keyValue, nameList, repeated, withOutput, withStore } from './options.js';
@@ -125,8 +125,6 @@ function evolveArgument(text: string): Evolve[] {
   if (wrong === undefined) return ways as Evolve[];
   throw new InvalidArgumentError(`It must be of ${EVOLVE.join(', ')}.`);
 }
-
-const EVOLVE: readonly Evolve[] = ['add-columns', 'widen', 'overwrite'];
 
 function delimiterArgument(text: string): string {
   const delimiter = text === '\\t' ? '\t' : text;

@@ -15,7 +15,14 @@ import type { Isolation } from './isolation.js';
 import { withMapping } from './mapped-schema.js';
 import { withNeededFeatures } from './protocol-upgrade.js';
 import type { RowSource } from './source.js';
-import type { Evolve, EvolveOptions, PlannedWrite, Verb, VerbName } from './verb.js';
+import {
+  EVOLVE,
+  type Evolve,
+  type EvolveOptions,
+  type PlannedWrite,
+  type Verb,
+  type VerbName,
+} from './verb.js';
 import type { Work } from './work.js';
 
 /** What the rows of a write do to the schema, and with what rights. */
@@ -32,7 +39,7 @@ export function evolveModes(verb: Verb, options: EvolveOptions, url: string): Re
     throw new TableError('INVALID_INPUT', `${url}: ${why}`, { url, evolve });
   };
   for (const mode of modes)
-    if (!MODES.includes(mode)) refuse(`evolve is one of ${MODES.join(', ')}; got '${String(mode)}'.`);
+    if (!EVOLVE.includes(mode)) refuse(`evolve is one of ${EVOLVE.join(', ')}; got '${String(mode)}'.`);
   const isReplaced = typeof verb === 'object' && verb.verb === 'overwrite' && 'all' in verb;
   const hasSchema = isReplaced && verb.schema !== undefined;
   if (modes.has('overwrite')) {
@@ -48,8 +55,6 @@ export function evolveModes(verb: Verb, options: EvolveOptions, url: string): Re
     refuse("evolveTo needs evolve: 'add-columns' or 'widen', or both.");
   return modes;
 }
-
-const MODES: readonly Evolve[] = ['add-columns', 'widen', 'overwrite'];
 
 /**
  * Stages a write whose rows may have columns that the table lacks, or of wider types: `stage` is handed the table as it will be. What they have is told by

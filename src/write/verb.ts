@@ -82,6 +82,7 @@ export type Verb =
 
 /** How rows may change the schema: by columns that it lacks, by wider types where `delta.enableTypeWidening` allows them, or (with `overwrite` of all alone) whole. */
 export type Evolve = 'add-columns' | 'widen' | 'overwrite';
+export const EVOLVE: readonly Evolve[] = ['add-columns', 'widen', 'overwrite'];
 
 export interface EvolveOptions {
   /** What rows may do to the schema, in their own commit; by default it stays as it is, and a column that it lacks is `UNKNOWN_COLUMN`. */
