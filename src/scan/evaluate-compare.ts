@@ -169,11 +169,11 @@ export function startsColumn(
   const bytes = data.values as Uint8Array;
   const offsets = data.valueOffsets as Int32Array;
   const wanted = new TextEncoder().encode(prefix);
+  if (whole) return equalText(bytes, offsets, wanted, rows);
   const result = new Uint8Array(rows);
   for (let row = 0; row < rows; row++) {
     const start = offsets[row]!;
-    const length = offsets[row + 1]! - start;
-    if (whole ? length !== wanted.length : length < wanted.length) continue;
+    if (offsets[row + 1]! - start < wanted.length) continue;
     let i = 0;
     while (i < wanted.length && bytes[start + i] === wanted[i]) i++;
     if (i === wanted.length) result[row] = TRUE;
