@@ -47,14 +47,20 @@ export async function openUnits(
   const open = await openFile(ctx, locator, plan, file, { signal, wholeBelow });
   try {
     const groups = await selectRows(plan, open, where, wantedRowGroups(plan, open, where));
-    const isWhole =
-      groups.length === open.footer.rowGroups.length &&
-      groups.every((group) => group.selection === undefined && !isLate(reading, open, group));
-    if (isAll && isWhole) open.source.takeWhole();
+    const isNeeded =
+      isAll && coversFile(open, groups) && !groups.some((group) => isLate(reading, open, group));
+    if (isNeeded) open.source.takeWhole();
     return unitsOf(open, groups);
   } catch (error) {
     throw dataFileError(error, file.path);
   }
+}
+
+/** Whether row groups of a file are all of them, with all their rows. */
+function coversFile({ footer }: OpenFile, groups: readonly RowGroup[]): boolean {
+  return (
+    groups.length === footer.rowGroups.length && groups.every(({ selection }) => selection === undefined)
+  );
 }
 
 /** The units of a file: one for all row groups where its bytes are at hand anyway, else one a row group. */
@@ -81,7 +87,7 @@ function unitsOf(open: OpenFile, groups: readonly RowGroup[]): ReadUnit[] {
  * need: the unit that comes back may have fewer rows, or none. Throws `TableError`.
  */
 export async function fetchUnit(reading: Reading, unit: ReadUnit): Promise<FetchedUnit> {
-  const { source, file, footer } = unit.open;
+  const { source, file } = unit.open;
   try {
     const fetched = await Promise.all(unit.groups.map((group) => fetchGroup(reading, unit.open, group)));
     const some = fetched.filter((each) => each !== undefined);
@@ -89,9 +95,7 @@ export async function fetchUnit(reading: Reading, unit: ReadUnit): Promise<Fetch
     const narrowed = { ...unit, groups: some.map(({ group }) => group) };
     if (!source.isWhole) return { unit: narrowed, tasks };
     // Who decodes a part of a file is not sent the rest.
-    const isAll =
-      some.length === footer.rowGroups.length && some.every(({ group }) => group.selection === undefined);
-    const whole = isAll ? await source.read(0, source.size) : undefined;
+    const whole = coversFile(unit.open, narrowed.groups) ? await source.read(0, source.size) : undefined;
     source.release();
     return { unit: narrowed, tasks, whole };
   } catch (error) {
