@@ -6,7 +6,7 @@ import { parsePartitionValue } from '../schema/partition-value.js';
 import type { StructType } from '../schema/types.js';
 import { type BoundPredicate, bindPredicate } from './bind.js';
 import { compileFilter, selectedRows } from './evaluate.js';
-import type { OpenFile, RowGroup } from './open-file.js';
+import { type OpenFile, type RowGroup, runsOf } from './open-file.js';
 import type { PlannedColumn, ScanPlan } from './plan.js';
 import { constantColumn, type Rows, takeRows } from './select.js';
 import { sliceRows } from './slice.js';
@@ -93,10 +93,10 @@ function liveRows(open: OpenFile, group: RowGroup): Rows | undefined {
 /** A 1 for each wanted row that the vectors take out, or undefined where there are no vectors. */
 export function deadRows(open: OpenFile, group: RowGroup): Uint8Array | undefined {
   if (open.deleted === undefined && open.only === undefined) return undefined;
-  const { runs } = group.selection ?? { runs: [0, group.rows] };
-  const first = runs[0] ?? 0;
+  const runs = runsOf(group);
+  const first = runs[0]!;
   // Vectors are asked once for everything between the first row and the last.
-  const all = new Uint8Array((runs.at(-1) ?? 0) - first);
+  const all = new Uint8Array(runs.at(-1)! - first);
   if (open.only) {
     all.fill(1);
     open.only.mark(group.start + first, all, 0);
@@ -112,15 +112,12 @@ export function deadRows(open: OpenFile, group: RowGroup): Uint8Array | undefine
 }
 
 /** Visits the wanted rows of a row group, run by run: the position of the first in the file, and how many came before. */
-function eachRun(
-  { start, rows, selection }: RowGroup,
-  visit: (position: number, at: number, rows: number) => void,
-): void {
-  const { runs } = selection ?? { runs: [0, rows] };
+function eachRun(group: RowGroup, visit: (position: number, at: number, rows: number) => void): void {
+  const runs = runsOf(group);
   let at = 0;
   for (let i = 0; i < runs.length; i += 2) {
     const length = runs[i + 1]! - runs[i]!;
-    visit(start + runs[i]!, at, length);
+    visit(group.start + runs[i]!, at, length);
     at += length;
   }
 }

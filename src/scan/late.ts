@@ -8,7 +8,7 @@ import { type RangeReader, SMALL_FILE } from '../parquet/source.js';
 import { toArrowField } from '../schema/arrow.js';
 import type { BoundPredicate } from './bind.js';
 import { boundOf, columnOf, deadRows, filterOf, type RowFilter } from './file-rows.js';
-import type { OpenFile, RowGroup } from './open-file.js';
+import { type OpenFile, type RowGroup, runsOf } from './open-file.js';
 import { placesOf } from './pages.js';
 import type { ScanPlan } from './plan.js';
 
@@ -101,7 +101,7 @@ export async function lookFirst(
   const schema = new Schema(planned.map(({ field }) => toArrowField(field)));
   const passing = filter!(toRecordBatch(schema, columns, group.rows));
   const dead = deadRows(open, group);
-  const runs = runsOf(group, dead ? passing.filter((row) => dead[row] === 0) : passing, plan.limit);
+  const runs = passingRuns(group, dead ? passing.filter((row) => dead[row] === 0) : passing, plan.limit);
   const leaves = new Set([...first, ...later]);
   const places = group.selection?.places ?? placesOf(open.indexes, group, leaves);
   const selection: RowSelection = { runs: Int32Array.from(runs), places };
@@ -117,12 +117,12 @@ export async function lookFirst(
 }
 
 /** Rows of a row group, given by their place among those wanted, as runs within it; the first `limit` alone. */
-function runsOf(
-  { rows, selection }: RowGroup,
+function passingRuns(
+  group: RowGroup,
   passing: Int32Array | Uint32Array,
   limit = Number.POSITIVE_INFINITY,
 ): number[] {
-  const wanted = selection?.runs ?? [0, rows];
+  const wanted = runsOf(group);
   const runs: number[] = [];
   let run = 0;
   let before = 0;

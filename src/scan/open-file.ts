@@ -21,6 +21,11 @@ export interface RowGroup {
   readonly selection?: RowSelection;
 }
 
+/** The wanted rows of a row group as runs: pairs as in `RowSelection`. */
+export function runsOf({ rows, selection }: RowGroup): Int32Array {
+  return selection?.runs ?? Int32Array.of(0, rows);
+}
+
 /** A data file of which footer and deletion vector are known. `nodes` runs parallel to the plan's columns; undefined where the file is not asked. */
 export interface OpenFile {
   readonly file: ScanFile;

@@ -5,9 +5,9 @@ import { bytesOfChunks, lengthOfRuns, wantedChunks } from '../parquet/selection.
 import { type ByteRange, SMALL_FILE } from '../parquet/source.js';
 import type { BoundColumn, BoundPredicate } from './bind.js';
 import { deadRows } from './file-rows.js';
-import type { OpenFile, RowGroup } from './open-file.js';
+import { type OpenFile, type RowGroup, runsOf } from './open-file.js';
 import type { ScanPlan } from './plan.js';
-import { pruneRows, type RowRange } from './prune-parquet.js';
+import { pruneRows } from './prune-parquet.js';
 import { constantOf, leafOf } from './row-groups.js';
 
 /** Rows are left out only where they are a part of their row group worth a thought. */
@@ -42,8 +42,7 @@ export async function selectRows(
   await readIndexes(open, indexed, leaves, judged);
   return groups.flatMap((group) => {
     if (!indexed.includes(group)) return [group];
-    const kept = judged.size === 0 ? undefined : rowsByPages(plan, open, where, group);
-    const runs = kept === undefined ? wholeRuns(group) : runsOf(kept);
+    const runs = judged.size === 0 ? runsOf(group) : runsByPages(plan, open, where, group);
     const rows = lengthOfRuns(runs);
     if (rows === 0) return [];
     // What the first row group does not have is not found soon: the others are read at once.
@@ -104,14 +103,15 @@ async function firstRows(
   return taken;
 }
 
-function rowsByPages(plan: ScanPlan, open: OpenFile, where: BoundPredicate, group: RowGroup): RowRange[] {
+function runsByPages(plan: ScanPlan, open: OpenFile, where: BoundPredicate, group: RowGroup): Int32Array {
   const pagesOf = (column: BoundColumn) => {
     const leaf = leafOf(plan, open, column);
     const index = leaf && open.indexes.get(group.index, leaf.index);
     if (leaf === undefined || index?.bounds === undefined) return undefined;
     return { leaf, firstRows: index.places.firstRows, statistics: index.bounds };
   };
-  return pruneRows(where, group.rows, pagesOf, (column) => constantOf(plan, open, column));
+  const kept = pruneRows(where, group.rows, pagesOf, (column) => constantOf(plan, open, column));
+  return Int32Array.from(kept.flatMap(({ start, end }) => [start, end]));
 }
 
 /** Whether the indexes of a row group are at hand, or worth one more request. */
@@ -183,12 +183,4 @@ export function placesOf(
     if (known !== undefined) places.set(leaf, known.places);
   }
   return places;
-}
-
-function wholeRuns({ rows }: RowGroup): Int32Array {
-  return Int32Array.of(0, rows);
-}
-
-function runsOf(ranges: readonly RowRange[]): Int32Array {
-  return Int32Array.from(ranges.flatMap(({ start, end }) => [start, end]));
 }
