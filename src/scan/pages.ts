@@ -121,7 +121,7 @@ function isWorth(
   leaves: ReadonlySet<number>,
   judged: ReadonlySet<number>,
 ): boolean {
-  const missing = missingRanges(open, group, leaves, judged);
+  const missing = missingIndexes(open, [group], leaves, judged).flatMap(({ ranges }) => ranges);
   if (missing.every(({ start, end }) => open.source.holds(start, end))) return true;
   return isLarge(open, group, leaves);
 }
@@ -130,15 +130,26 @@ function isLarge(open: OpenFile, group: RowGroup, leaves: ReadonlySet<number>): 
   return bytesOfChunks(wantedChunks(open.footer, group.index, leaves, undefined)) >= SMALL_FILE;
 }
 
-function missingRanges(
-  open: OpenFile,
-  { index }: RowGroup,
+interface MissingIndex {
+  readonly rowGroup: number;
+  readonly leaf: number;
+  /** Where its bytes are; nowhere for a chunk without an index. */
+  readonly ranges: readonly ByteRange[];
+}
+
+function missingIndexes(
+  { footer, indexes }: OpenFile,
+  groups: readonly RowGroup[],
   leaves: ReadonlySet<number>,
   judged: ReadonlySet<number>,
-): ByteRange[] {
-  const { chunks } = open.footer.rowGroups[index]!;
-  return [...leaves].flatMap((leaf) =>
-    open.indexes.has(index, leaf, judged.has(leaf)) ? [] : indexRanges(chunks[leaf]!, judged.has(leaf)),
+): MissingIndex[] {
+  return groups.flatMap(({ index: rowGroup }) =>
+    [...leaves]
+      .filter((leaf) => !indexes.has(rowGroup, leaf, judged.has(leaf)))
+      .map((leaf) => {
+        const ranges = indexRanges(footer.rowGroups[rowGroup]!.chunks[leaf]!, judged.has(leaf));
+        return { rowGroup, leaf, ranges };
+      }),
   );
 }
 
@@ -149,25 +160,16 @@ async function readIndexes(
   leaves: ReadonlySet<number>,
   judged: ReadonlySet<number>,
 ): Promise<void> {
-  const { footer, indexes } = open;
-  const missing = groups.flatMap(({ index }) =>
-    [...leaves]
-      .filter((leaf) => !indexes.has(index, leaf, judged.has(leaf)))
-      .map((leaf) => ({
-        index,
-        leaf,
-        ranges: indexRanges(footer.rowGroups[index]!.chunks[leaf]!, judged.has(leaf)),
-      })),
-  );
+  const missing = missingIndexes(open, groups, leaves, judged);
   const read = await open.source.readAll(missing.flatMap(({ ranges }) => ranges));
   let next = 0;
-  for (const { index, leaf, ranges } of missing) {
+  for (const { rowGroup, leaf, ranges } of missing) {
     // Copies: what was read stands in larger memory, and is kept for longer than that.
     const [places, bounds] = read.slice(next, next + ranges.length).map((bytes) => bytes.slice());
     next += ranges.length;
-    const parsed = places && parsePageIndex(footer, index, leaf, places, bounds);
+    const parsed = places && parsePageIndex(open.footer, rowGroup, leaf, places, bounds);
     const known = { index: parsed, withBounds: judged.has(leaf) };
-    indexes.set(index, leaf, known, (places?.length ?? 0) + (bounds?.length ?? 0));
+    open.indexes.set(rowGroup, leaf, known, (places?.length ?? 0) + (bounds?.length ?? 0));
   }
 }
 
