@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, openTable, type Runtime } from '../../src/index.js';
+import { describe, expect, test } from 'vitest';
+import { createTable, openTable } from '../../src/index.js';
 import { ddlOf } from '../support/model/cells.js';
 import { generate, type Sequence } from '../support/model/generate.js';
 import { verbOf } from '../support/model/run-here.js';
 import { expectSame, linesOf, readLines, replayed } from '../support/model/run-sequence.js';
 import { applyOperation, isSkipped, type Model, type Operation } from '../support/model/steps.js';
-import { type Place, places } from '../support/places.js';
+import { opened, places } from '../support/places.js';
 import { runProcess } from '../support/processes.js';
 
 const WRITERS = 4;
@@ -33,22 +33,12 @@ const LAYOUTS: readonly (readonly [string, Sequence['properties']])[] = [
 ];
 
 describe.each(await places())('on %s', (_, open) => {
-  let place: Place;
-  let runtime: Runtime;
-
-  beforeAll(async () => {
-    if (!open) return;
-    place = await open();
-    runtime = createRuntime({ s3: place.s3, workers: 1 });
-  });
-  afterAll(async () => {
-    await runtime?.close();
-    await place?.stop();
-  });
+  const here = opened(open, { workers: 1 });
 
   test.skipIf(!open).each(LAYOUTS)(
     'processes with mixed verbs on one table, by %s: as if one after the other',
     async (name, properties) => {
+      const { place, runtime } = here;
       const url = place.url(`verbs-${name.length}`);
       await createTable(url, {
         schema: ddlOf(TABLE.columns),

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, openTable, type Runtime } from '../../src/index.js';
-import { localPlace, type Place, places } from '../support/places.js';
+import { describe, expect, test } from 'vitest';
+import { createRuntime, createTable, openTable } from '../../src/index.js';
+import { localPlace, opened, places } from '../support/places.js';
 import { runProcess } from '../support/processes.js';
 
 describe.each(await places())('on %s', (_, open) => {
-  let place: Place;
-  let runtime: Runtime;
-
-  beforeAll(async () => {
-    if (!open) return;
-    place = await open();
-    runtime = createRuntime({ s3: place.s3 });
-  });
-  afterAll(async () => {
-    await runtime?.close();
-    await place?.stop();
-  });
+  const here = opened(open);
 
   test.skipIf(!open)('8 processes append 25 times each: 200 commits in a row, every row once', async () => {
+    const { place, runtime } = here;
     const url = place.url('appends');
     await createTable(url, { schema: 'id long, p string', runtime });
     const writers = Array.from({ length: 8 }, (_, writer) =>
@@ -42,6 +32,7 @@ describe.each(await places())('on %s', (_, open) => {
   });
 
   test.skipIf(!open)('writers that replace one partition at once leave the rows of one of them', async () => {
+    const { place, runtime } = here;
     const url = place.url('same-partition');
     const table = await createTable(url, {
       schema: 'id long, p string',
@@ -80,6 +71,7 @@ describe.each(await places())('on %s', (_, open) => {
   ] as const)(
     '30 writers replace 30 days at once, %s by %s: 30 commits, none fails',
     async (column, verb) => {
+      const { place, runtime } = here;
       const url = place.url(`days-${column.slice(4)}-${verb}`);
       const days = Array.from({ length: 30 }, (_, i) => {
         const day = `2024-01-${String(i + 1).padStart(2, '0')}`;

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, openTable, type Runtime } from '../../src/index.js';
-import { localPlace, type Place } from '../support/places.js';
+import { describe, expect, test } from 'vitest';
+import { createTable, openTable } from '../../src/index.js';
+import { localPlace, opened } from '../support/places.js';
 import { runProcess } from '../support/processes.js';
 
 interface Told {
@@ -10,20 +10,11 @@ interface Told {
 }
 
 const MB = 2 ** 20;
-let place: Place;
-let runtime: Runtime;
-
-beforeAll(async () => {
-  place = await localPlace();
-  runtime = createRuntime({ fsync: false });
-});
-afterAll(async () => {
-  await runtime.close();
-  await place.stop();
-});
+const here = opened(localPlace, { fsync: false });
 
 describe('memory that does not grow with the data', () => {
   test('rows in no order go into 2,000 partitions, two files each at most', async () => {
+    const { place, runtime } = here;
     const url = place.url('many');
     const rows = 2_000_000;
     const [told] = await runProcess<Told>('memory-process.js', {
@@ -38,6 +29,7 @@ describe('memory that does not grow with the data', () => {
   });
 
   test('a small upsert and the overwrite of a partition keep to that partition, within a small heap', async () => {
+    const { place, runtime } = here;
     const url = place.url('few');
     const table = await createTable(url, {
       schema: 'part int, id long, x double',

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, openTable, type Runtime } from '../../src/index.js';
-import { localPlace, type Place, places } from '../support/places.js';
+import { describe, expect, test } from 'vitest';
+import { createTable, openTable } from '../../src/index.js';
+import { localPlace, opened, places } from '../support/places.js';
 import { runProcess } from '../support/processes.js';
 
 describe.each(await places())('services on %s', (_, open) => {
-  let place: Place;
-  let runtime: Runtime;
-
-  beforeAll(async () => {
-    if (!open) return;
-    place = await open();
-    runtime = createRuntime({ s3: place.s3 });
-  });
-  afterAll(async () => {
-    await runtime?.close();
-    await place?.stop();
-  });
+  const here = opened(open);
 
   test.skipIf(!open)('100 appends at once are at most 10 commits with 100 results', async () => {
+    const { place, runtime } = here;
     const table = await createTable(place.url('together'), { schema: 'id long', runtime });
     const results = await Promise.all(
       Array.from({ length: 100 }, (_, id) =>
@@ -34,6 +24,7 @@ describe.each(await places())('services on %s', (_, open) => {
   });
 
   test.skipIf(!open)('a runtime that is closed commits what it holds, and the process ends', async () => {
+    const { place, runtime } = here;
     const url = place.url('closing');
     await createTable(url, { schema: 'id long', runtime });
     const said = await runProcess<Record<string, unknown>>('shutdown-process.js', { url, s3: place.s3 });
@@ -49,19 +40,10 @@ describe.each(await places())('services on %s', (_, open) => {
 });
 
 describe('a service that runs for long', () => {
-  let place: Place;
-  let runtime: Runtime;
-
-  beforeAll(async () => {
-    place = await localPlace();
-    runtime = createRuntime();
-  });
-  afterAll(async () => {
-    await runtime.close();
-    await place.stop();
-  });
+  const here = opened(localPlace);
 
   test('takes no more memory the more it has committed, read and followed', async () => {
+    const { place, runtime } = here;
     const url = place.url('flat');
     await createTable(url, {
       schema: 'id long',

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRuntime, createTable, type Runtime } from '../../src/index.js';
-import { type Place, places } from '../support/places.js';
+import { describe, expect, test } from 'vitest';
+import { createTable } from '../../src/index.js';
+import { opened, places } from '../support/places.js';
 
 /** For how long services are killed and started again at each place. */
 const DURATION_MS = Number(process.env.WRITER_KILLED_SECONDS ?? 7) * 1_000;
@@ -56,23 +56,13 @@ async function live(argument: object, until: number): Promise<Life> {
 }
 
 describe.each(await places())('on %s', (_, open) => {
-  let place: Place;
-  let runtime: Runtime;
-
-  beforeAll(async () => {
-    if (!open) return;
-    place = await open();
-    runtime = createRuntime({ s3: place.s3, workers: 1 });
-  });
-  afterAll(async () => {
-    await runtime?.close();
-    await place?.stop();
-  });
+  const here = opened(open, { workers: 1 });
 
   test.skipIf(!open)(
     'services that are killed and started again write every row once',
     { timeout: DURATION_MS + 60_000 },
     async () => {
+      const { place, runtime } = here;
       const url = place.url('services');
       const table = await createTable(url, { schema: 'service int not null, n long not null', runtime });
       const until = Date.now() + DURATION_MS;

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RuntimeOptions } from '../../src/index.js';
+import { afterAll, beforeAll } from 'vitest';
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/index.js';
 import { startS3Server } from './s3-server.js';
 
 /** Where a test keeps its tables. */
@@ -15,6 +16,27 @@ export interface Place {
 export async function localPlace(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'intervale-place-'));
   return { url: (name) => join(folder, name), stop: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** A place, and a runtime that reaches it. */
+export interface Opened {
+  place: Place;
+  runtime: Runtime;
+}
+
+/** Opens a place for the tests of a `describe` or a file. The members are there once they run; nothing where there is no way to open it. */
+export function opened(open: (() => Promise<Place>) | undefined, options: RuntimeOptions = {}): Opened {
+  const here = {} as Opened;
+  beforeAll(async () => {
+    if (!open) return;
+    here.place = await open();
+    here.runtime = createRuntime({ s3: here.place.s3, ...options });
+  });
+  afterAll(async () => {
+    await here.runtime?.close();
+    await here.place?.stop();
+  });
+  return here;
 }
 
 /** A local folder, and an S3 server; no way to open the latter where there is none here. For `describe.each`. */
