@@ -1,6 +1,6 @@
 import type { TakeColumns } from './bulk.js';
 import type { ColumnData } from './column/assemble.js';
-import { leavesOf } from './column/read-tree.js';
+import { leavesOfAll } from './column/read-tree.js';
 import { CODEC } from './flat/codec.js';
 import { decodeByKernel, isForKernel } from './kernel/decode.js';
 import { kernelMemory } from './kernel/engine.js';
@@ -50,8 +50,7 @@ export function decodeInPart(task: DecodeTask): { columns: readonly ColumnData[]
   const lent = quick.length > 0 && pays([task]) ? decodeByKernel([task], quick) : undefined;
   if (lent === undefined) return { columns: decodeRowGroup(task), isLent: false };
   const rest = nodes.filter((node) => !quick.includes(node));
-  const leaves = new Set<number>();
-  for (const node of rest) leavesOf(node, leaves);
+  const leaves = leavesOfAll(rest);
   const own = decodeRowGroup({
     ...task,
     nodes: rest,

@@ -2,7 +2,7 @@ import { TableError } from '../errors.js';
 import { assembleColumn, type ColumnData } from './column/assemble.js';
 import { decodeChunk, decodeSomePages, type LeafColumn } from './column/chunk.js';
 import { cutRows } from './column/cut.js';
-import { leavesOf, type ReadNode } from './column/read-tree.js';
+import { leavesOfAll, type ReadNode } from './column/read-tree.js';
 import { concatBytes } from './concat.js';
 import { isDictionaryCoded } from './flat/encoding.js';
 import { FlatFault } from './flat/fault.js';
@@ -47,9 +47,7 @@ export async function fetchRowGroup(
   nodes: readonly ReadNode[],
   selection?: RowSelection,
 ): Promise<DecodeTask> {
-  const columns = new Set<number>();
-  for (const node of nodes) leavesOf(node, columns);
-  const wanted = wantedChunks(footer, rowGroup, columns, selection);
+  const wanted = wantedChunks(footer, rowGroup, leavesOfAll(nodes), selection);
   const bytes = await source.readAll(wanted.flatMap(({ ranges }) => ranges));
   let next = 0;
   const chunks = wanted.map(

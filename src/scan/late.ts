@@ -1,6 +1,6 @@
 import { Schema } from 'apache-arrow';
 import { toRecordBatch } from '../parquet/arrow-data.js';
-import { leavesOf, type ReadNode } from '../parquet/column/read-tree.js';
+import { leavesOfAll, type ReadNode } from '../parquet/column/read-tree.js';
 import { decodeInPart } from '../parquet/quick.js';
 import { fetchRowGroup } from '../parquet/read.js';
 import { bytesOfChunks, lengthOfRuns, type RowSelection, wantedChunks } from '../parquet/selection.js';
@@ -51,12 +51,9 @@ function divide({ plan, where }: Reading, open: OpenFile): Division {
   const names = new Set(where?.columns.map(({ path }) => path[0]!));
   const isFirst = plan.columns.map(({ field }) => names.has(field.name));
   const nodes = open.nodes.filter((node, i) => node !== undefined && isFirst[i]) as ReadNode[];
-  const first = new Set<number>();
-  for (const node of nodes) leavesOf(node, first);
-  const later = new Set<number>();
-  open.nodes.forEach((node, i) => {
-    if (node && !isFirst[i]) for (const leaf of leavesOf(node)) if (!first.has(leaf)) later.add(leaf);
-  });
+  const first = leavesOfAll(nodes);
+  const others = leavesOfAll(open.nodes.filter((_, i) => !isFirst[i]));
+  const later = new Set([...others].filter((leaf) => !first.has(leaf)));
   return { isFirst, nodes, first, later };
 }
 
@@ -88,7 +85,7 @@ export async function lookFirst(
   source: RangeReader,
 ): Promise<RowGroup | undefined> {
   const { plan, filter, late } = reading;
-  const { isFirst, nodes, first, later } = divide(reading, open);
+  const { isFirst, nodes, later } = divide(reading, open);
   const task = await fetchRowGroup(source, open.footer, group.index, nodes, group.selection);
   // What is lent is only looked at here.
   const decoded = decodeInPart(task).columns;
@@ -102,8 +99,7 @@ export async function lookFirst(
   const passing = filter!(toRecordBatch(schema, columns, group.rows));
   const dead = deadRows(open, group);
   const runs = passingRuns(group, dead ? passing.filter((row) => dead[row] === 0) : passing, plan.limit);
-  const leaves = new Set([...first, ...later]);
-  const places = group.selection?.places ?? placesOf(open.indexes, group, leaves);
+  const places = group.selection?.places ?? placesOf(open.indexes, group, leavesOfAll(open.nodes));
   const selection: RowSelection = { runs: Int32Array.from(runs), places };
   const bytesOf = (wanted: RowSelection | undefined) =>
     bytesOfChunks(wantedChunks(open.footer, group.index, later, wanted));

@@ -1,4 +1,4 @@
-import { leavesOf } from '../parquet/column/read-tree.js';
+import { leavesOfAll } from '../parquet/column/read-tree.js';
 import type { PageIndexes } from '../parquet/footer-cache.js';
 import { indexRanges, type PagePlaces, parsePageIndex } from '../parquet/page-index.js';
 import { bytesOfChunks, lengthOfRuns, wantedChunks } from '../parquet/selection.js';
@@ -28,8 +28,7 @@ export async function selectRows(
   where: BoundPredicate | undefined,
   groups: readonly RowGroup[],
 ): Promise<RowGroup[]> {
-  const leaves = new Set<number>();
-  for (const node of open.nodes) if (node) leavesOf(node, leaves);
+  const leaves = leavesOfAll(open.nodes);
   if (where === undefined) {
     return plan.limit === undefined ? [...groups] : firstRows(open, leaves, groups, plan.limit);
   }

@@ -1,4 +1,4 @@
-import { leavesOf } from '../parquet/column/read-tree.js';
+import { leavesOfAll } from '../parquet/column/read-tree.js';
 import { type DecodeTask, dataFileError, fetchRowGroup } from '../parquet/read.js';
 import { bytesOfChunks, wantedChunks } from '../parquet/selection.js';
 import { rememberingReader, SMALL_FILE } from '../parquet/source.js';
@@ -65,8 +65,7 @@ function coversFile({ footer }: OpenFile, groups: readonly RowGroup[]): boolean 
 
 /** The units of a file: one for all row groups where its bytes are at hand anyway, else one a row group. */
 function unitsOf(open: OpenFile, groups: readonly RowGroup[]): ReadUnit[] {
-  const columns = new Set<number>();
-  for (const node of open.nodes) if (node) leavesOf(node, columns);
+  const columns = leavesOfAll(open.nodes);
   const bytesOf = ({ index, selection }: RowGroup): number =>
     bytesOfChunks(wantedChunks(open.footer, index, columns, selection));
   if (open.source.isWhole) {

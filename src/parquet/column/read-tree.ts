@@ -57,6 +57,13 @@ export function leavesOf(node: ReadNode, into: Set<number> = new Set()): Set<num
   return into;
 }
 
+/** The indices of the leaf columns that several read trees need together. */
+export function leavesOfAll(nodes: Iterable<ReadNode | undefined>): Set<number> {
+  const leaves = new Set<number>();
+  for (const node of nodes) if (node) leavesOf(node, leaves);
+  return leaves;
+}
+
 /** The child of a group that holds a field, or undefined. Names are compared exactly first, then without case, as Hive's tables need. */
 export function findField(parent: SchemaNode, field: StructField, mode: MatchMode): SchemaNode | undefined {
   if (mode === 'id') {
