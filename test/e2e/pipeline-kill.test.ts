@@ -46,20 +46,10 @@ function start(file: string, s3: S3Server | undefined, ...args: string[]): Worke
   const range = ['--to', '2024-01-02T12:00', '--retries', '5', '--no-fsync'];
   const child = spawn(process.execPath, [COMMAND, 'backfill', file, ...range, ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, ...environmentOf(s3) },
+    env: { ...process.env, ...s3?.environment },
   });
   child.stderr.resume();
   return { child, ended: new Promise((resolve) => child.on('close', resolve)) };
-}
-
-function environmentOf(s3: S3Server | undefined): Record<string, string> {
-  if (!s3) return {};
-  return {
-    AWS_ENDPOINT_URL_S3: s3.endpoint,
-    AWS_REGION: s3.region,
-    AWS_ACCESS_KEY_ID: s3.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
-  };
 }
 
 /** When so many intervals were told as committed by any of the workers, or all have ended. */

@@ -23,16 +23,7 @@ let environment: NodeJS.ProcessEnv;
 beforeAll(async () => {
   folder = await openExampleFolder();
   server = await startS3Server();
-  environment = { ...folder.environment };
-  if (server) {
-    const { endpoint, region, credentials } = server;
-    Object.assign(environment, {
-      AWS_ENDPOINT_URL_S3: endpoint,
-      AWS_REGION: region,
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    });
-  }
+  environment = { ...folder.environment, ...server?.environment };
 });
 afterAll(async () => {
   await server?.stop();

@@ -17,6 +17,8 @@ export interface S3Server {
   readonly bucket: string;
   /** The same as options for a store or runtime; plain data, so that it can be handed to another process. */
   readonly options: S3Options & { readonly endpoint: string; readonly credentials: S3Credentials };
+  /** The same for a process that takes its settings from the environment. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Ends the server and removes its files; leaves an endpoint from the environment alone. */
   stop(): Promise<void>;
 }
@@ -103,7 +105,14 @@ async function serverAt(
   const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
   await client.send(new CreateBucketCommand({ Bucket: bucket }));
   client.destroy();
-  return { endpoint, region, credentials, bucket, options: { endpoint, region, credentials }, stop };
+  const options = { endpoint, region, credentials };
+  const environment = {
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  };
+  return { ...options, bucket, options, environment, stop };
 }
 
 function environmentCredentials(): S3Credentials {
