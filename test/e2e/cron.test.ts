@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { ran } from '../support/processes.js';
 import { EXAMPLES, type Scheduled, scheduled } from '../support/scheduled.js';
 import { tablectl } from '../support/tablectl.js';
 
@@ -18,19 +19,11 @@ async function place(): Promise<Scheduled & { readonly folder: string }> {
   return { folder, ...(await scheduled(folder)) };
 }
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-}
-
-function sh(line: string, env: Record<string, string>): Promise<Ran> {
-  const child = spawn('sh', ['-c', line], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out })));
+/** What a line of a shell ends with, and all that it prints. */
+async function sh(line: string, env: Record<string, string>): Promise<{ code: number | null; out: string }> {
+  const child = spawn('sh', ['-c', `exec 2>&1; ${line}`], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { code, stdout } = await ran(child);
+  return { code, out: stdout };
 }
 
 async function counts(table: string, to: string): Promise<Record<string, number>> {

@@ -58,7 +58,7 @@ function pod(
   { command, args, env }: Container,
   more: readonly string[],
   index: number | undefined,
-  onTold: (text: string, signal: (name: NodeJS.Signals) => void) => void = () => undefined,
+  onTold?: (text: string, signal: (name: NodeJS.Signals) => void) => void,
 ): Promise<Ran> {
   expect(args).toContain(WHERE.file);
   expect(env).toContainEqual({ name: 'READINGS_TABLE', value: WHERE.table });

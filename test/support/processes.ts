@@ -11,7 +11,7 @@ export interface Ran {
 /** Waits for a process to end. `onTold` hears what it has told people so far, and may send signals. */
 export function ran(
   child: ChildProcess,
-  onTold: (stderr: string, kill: (signal: NodeJS.Signals) => void) => void = () => undefined,
+  onTold?: (stderr: string, kill: (signal: NodeJS.Signals) => void) => void,
 ): Promise<Ran> {
   let stdout = '';
   let stderr = '';
@@ -20,7 +20,7 @@ export function ran(
   });
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
-    onTold(stderr, (signal) => child.kill(signal));
+    onTold?.(stderr, (signal) => child.kill(signal));
   });
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })));
 }
