@@ -70,7 +70,7 @@ function cacheOf(ctx: Context): FooterCache {
   return cache;
 }
 
-/** The footer of a file, from the runtime's cache or the source. `name` is unique to the file: store, key and size. Throws `FlatFault`. */
+/** The footer of a file, from the runtime's cache or the source. `name` is unique to the file, as that of a `StoreSource`. Throws `FlatFault`. */
 export async function footerOf(ctx: Context, name: string, source: FileSource): Promise<Footer> {
   const cache = cacheOf(ctx);
   const known = cache.get(name);

@@ -56,6 +56,11 @@ export class StoreSource implements FileSource, RangeReader {
     this.#wholeBelow = options.wholeBelow ?? SMALL_FILE;
   }
 
+  /** What no other file is called: data files never change, and their names and sizes stand in the log. */
+  get name(): string {
+    return `${this.#store.url}/${this.#key}#${this.size}`;
+  }
+
   /** True for a file that the next read fetches whole, or that one before has. */
   get isWhole(): boolean {
     return this.size <= this.#wholeBelow;

@@ -60,7 +60,7 @@ async function countWhole(
     const size = files.size(id);
     const source = new StoreSource(place.store, place.key, size, { signal: options.signal, wholeBelow: 0 });
     try {
-      return (await footerOf(ctx, `${place.store.url}/${place.key}#${size}`, source)).rows;
+      return (await footerOf(ctx, source.name, source)).rows;
     } catch (error) {
       throw dataFileError(error, files.path(id));
     }

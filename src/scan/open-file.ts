@@ -56,8 +56,7 @@ export async function openFile(
   );
   vectors.catch(() => undefined);
   try {
-    const name = `${store.url}/${key}#${file.size}`;
-    const footer = await footerOf(ctx, name, source);
+    const footer = await footerOf(ctx, source.name, source);
     const nodes = plan.columns.map((column) => nodeOf(footer, plan, column, file));
     const [deleted, only] = await vectors;
     for (const vector of [deleted, only]) if (vector) assertWithin(vector, footer.rows, file.path);
@@ -65,7 +64,7 @@ export async function openFile(
       file,
       source,
       footer,
-      indexes: pageIndexesOf(ctx, name, footer),
+      indexes: pageIndexesOf(ctx, source.name, footer),
       nodes,
       deleted: deleted || undefined,
       only: only || undefined,
